@@ -230,8 +230,8 @@ static int answer(const struct cordon_context *cx, cordon_log_view view, const s
         case CORDON_LOG_CHECKPOINT:
                 return newest_checkpoint(dir, out, e);
         case CORDON_LOG_KEYS:
-                if (ledger_slurp(dir, "key.pub", out) < 0)
-                        return err_set(e, ERR_IO, errno, "key.pub cannot be read");
+                if (ledger_keys(cx, dir, out, e) < 0)
+                        return -1;
                 return out->n ? 0 : no_seal("key", e);
         case CORDON_LOG_HTML:
                 return ledger_html(l, arg, runs_here(l, arg), out, e);
@@ -376,17 +376,9 @@ char *cordon_verify(const cordon_context *cx, const char *checkpoints, int json,
 char *cordon_verify_proof(const cordon_context *cx, const char *proof, size_t len, const char *keyfile,
                           int *ret_ok, cordon_error *pe)
 {
-        char own[4096];
         AUTO_BUF(out);
         bool ok = false;
-
-        if (!keyfile) {
-                if (ledger_place(cx, own, sizeof own - 8, to_err(pe)) < 0)
-                        return NULL;
-                (void) strncat(own, "/key.pub", 9);
-        }
-
-        int r = ledger_proof_check(cx, span_of(proof, len), keyfile ? keyfile : own, &out, &ok, to_err(pe));
+        int r = ledger_proof_check(cx, span_of(proof, len), keyfile, &out, &ok, to_err(pe));
         *ret_ok = ok;
         return r == 0 ? api_give(&out, to_err(pe)) : NULL;
 }

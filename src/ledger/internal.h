@@ -2,6 +2,7 @@
 /* ledger/internal.h - shared by the ledger's files: frames, segments, places. */
 #pragma once
 #include "base/base64.h"
+#include "base/hash.h"
 #include "ledger/ledger.h"
 
 #include <sys/types.h>
@@ -92,6 +93,16 @@ enum scan_end ledger_scan(int dir, struct scan_place *from, scan_each *each, voi
 int segment_map(int dir, uint32_t seq, bool last, size_t from, struct span *ret);
 void segment_unmap(struct span all);
 
+/* pruned_set.c: the digest of the indexes of pruned records, ascending, 8 bytes each, little-endian. */
+enum { LEDGER_DIGEST = 72 };
+struct pruned {
+        struct sha256 sum;
+        uint64_t count;
+};
+void pruned_init(struct pruned *p);
+void pruned_add(struct pruned *p, uint64_t index);
+void pruned_digest(const struct pruned *p, char ret[LEDGER_DIGEST]);
+
 /* answered.c: which intents have an outcome; computed on first use. `index` is the intent's own: its outcome
  * comes later. */
 struct answered;
@@ -177,6 +188,13 @@ static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 
 /* many_ledgers.c: opens a state directory (as CORDON_STATE names it), or the ledger itself. */
 int ledger_open_dir(const char *path, struct err *e);
+
+/* ledger_keys.c: asks cordon-ledger about these notes, see main.c. */
+int ledger_keys_ask(const struct cordon_context *cx, struct span keys, struct span notes,
+                    struct buf *ret_answer, struct err *e);
+/* The same about a note, by the keys of the ledger in `dir`: the answer begins with its verdict. */
+int ledger_keys_judge(const struct cordon_context *cx, int dir, struct span note, struct buf *ret_keys,
+                      struct buf *ret_answer, struct err *e);
 
 /* ---- verification (verify.c, verify_host.c, tenant_heads.c) ---- */
 

@@ -266,12 +266,14 @@ bool ledger_check_inclusion(const uint8_t leaf[LEDGER_HASH], uint64_t index, uin
 
 /* ---- notes (signed_note.c): C2SP signed notes, pure ---- */
 
+#define LEDGER_NEXT_KEY "next-key " /* begins the line of a rotation */
 struct ledger_note {
         struct span whole; /* text, empty line, signature lines */
         struct span text;  /* the signed text, with its last newline */
         struct span origin;
         uint64_t size;
         uint8_t root[LEDGER_HASH];
+        struct span next;       /* the key that signs from here on; empty: no rotation */
         struct span signatures; /* the lines */
 };
 /* Parses the first checkpoint in `text`; *ret_rest is what follows. Returns 1; 0 at the end; -1 if it is not
@@ -401,9 +403,11 @@ int ledger_proof_make(const struct cordon_context *cx, int dir, const char *id, 
                       struct err *e);
 /* Writes the sealed part into the directory `to` in the layout of C2SP tlog-tiles. */
 int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, struct buf *out, struct err *e);
-/* Checks a proof with only the keys in `keyfile`. */
+/* Checks a proof with only the keys in `keyfile`; NULL: with those of this user's ledger. */
 int ledger_proof_check(const struct cordon_context *cx, struct span text, const char *keyfile,
                        struct buf *out, bool *ret_ok, struct err *e);
+/* The public keys, one a line, after a check that rotations lead from the first to each; empty: none yet. */
+int ledger_keys(const struct cordon_context *cx, int dir, struct buf *out, struct err *e);
 /* Runs cordon-ledger on a ledger: "seal-once", "rotate". */
 int ledger_helper_do(const struct cordon_context *cx, const char *verb, const char *arg, struct span input,
                      struct buf *out, struct err *e);

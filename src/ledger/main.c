@@ -7,7 +7,9 @@
  *     seal DIR          tiles and checkpoints until two seconds after the last write
  *     seal-once DIR     one checkpoint over the whole ledger
  *     rotate DIR        a new key
- *     check KEYS        notes on standard input, one line "SIZE good|bad|unknown" for each; KEYS is a file
+ *     check KEYS        notes on standard input, one line "SIZE good|bad|unknown|retired|forked" for each,
+ *                       then "key NAME+HASH" for each key that no rotation in them leads to; KEYS is key.pub
+ *     trust KEYS        the same, with all keys of the file trusted
  */
 #include "base/fd.h"
 #include "ledger/write/sealer.h"
@@ -30,44 +32,42 @@ static int read_all(int fd, struct buf *out)
         return n < 0 || out->failed ? -1 : 0;
 }
 
-static const char *check_note(struct span keys, const struct ledger_note *n)
+/* One line for each note, and one for each key that does not belong to the ledger. */
+static int put_verdicts(const struct key_chain *c, struct span keys, struct span notes)
 {
-        struct key k;
-        const char *verdict = "unknown";
-        while (key_public_next(&keys, &k) == 1) {
-                if (!span_is(n->origin, k.name))
-                        continue;
-                int r = key_check_note(&k, n);
-                if (r < 0)
-                        return "bad"; /* an invalid signature by a known key invalidates the note, whatever
-                                         other signatures it has */
-                if (r > 0)
-                        verdict = "good";
-        }
+        struct ledger_note n;
+        char stranger[128];
+        int r;
+        while ((r = ledger_note_next(notes, &n, &notes)) == 1)
+                (void) printf("%llu %s\n", (unsigned long long) n.size, key_chain_judge(c, &n));
 
-        return verdict;
+        if (r < 0)
+                (void) printf("0 bad\n");
+
+        while (key_chain_stranger(c, &keys, stranger, sizeof stranger))
+                (void) printf("key %s\n", stranger);
+
+        return fflush(stdout) == 0 ? 0 : -1;
 }
 
-static int check(const char *file, struct err *e)
+static int check(const char *file, bool trust, struct err *e)
 {
         AUTO_BUF(keys);
         AUTO_BUF(notes);
-        struct ledger_note n;
-        int r, fd = fd_open_named(AT_FDCWD, file, O_RDONLY);
+        struct key_chain c = { 0 };
+        int fd = fd_open_named(AT_FDCWD, file, O_RDONLY);
         if (fd < 0 || read_all(fd, &keys) < 0 || read_all(0, &notes) < 0)
                 return err_set(e, ERR_IO, 0, "the keys or the notes cannot be read");
 
         if (jail_close(-1, false, e) < 0)
                 return -1;
 
-        struct span rest = buf_span(&notes);
-        while ((r = ledger_note_next(rest, &n, &rest)) == 1)
-                (void) printf("%llu %s\n", (unsigned long long) n.size, check_note(buf_span(&keys), &n));
-
-        if (r < 0)
-                (void) printf("0 bad\n");
-
-        return fflush(stdout) == 0 ? 0 : -1;
+        int r = trust ? key_chain_trust(&c, buf_span(&keys))
+                      : key_chain_follow(&c, buf_span(&keys), buf_span(&notes));
+        r = r < 0 ? err_set(e, ERR_MEMORY, 0, "no memory for the keys")
+                  : put_verdicts(&c, buf_span(&keys), buf_span(&notes));
+        key_chain_done(&c);
+        return r;
 }
 
 static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct err *e)
@@ -97,14 +97,15 @@ static int do_verb(int argc, char **argv, struct err *e)
                 if (strcmp(argv[1], verbs[i].name) == 0)
                         return in_dir(argv[2], verbs[i].work, e);
 
-        if (argc == 3 && strcmp(argv[1], "check") == 0)
-                return check(argv[2], e);
+        if (argc == 3 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "trust") == 0))
+                return check(argv[2], argv[1][0] == 't', e);
 
         if (argc == 5 && strcmp(argv[1], "write") == 0)
                 return write_for(argv[2], argv[3], argv[4], e);
 
-        return err_set(e, ERR_USAGE, 0,
-                       "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN BOX, or check KEYS");
+        return err_set(
+                e, ERR_USAGE, 0,
+                "usage: cordon-ledger seal|seal-once|rotate DIR, write DIR RUN BOX, or check|trust KEYS");
 }
 
 int main(int argc, char **argv)

@@ -39,7 +39,7 @@ for who in root as_user; do
 done
 # The programs that are started beside a box are found from there, with nothing that names them.
 there "the ledger's program" "$D/usr/libexec/cordon/cordon-ledger"
-is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" log verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+is "which signs for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" log verify | tail -n 1)" "nothing that is sealed was changed, removed, reordered or added"
 there "the program of init" "$D/usr/libexec/cordon/cordon-init"
 there "the attacks' program" "$D/usr/libexec/cordon/cordon-selftest"
 is "which attacks for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" selftest breakout --list | grep -c .)" "$("$CORDON" selftest breakout --list | grep -c .)"

@@ -253,7 +253,7 @@ is "what it may say is answered" "$(tr '\n' ' ' <"$T/answers")" "first 1 second 
 CORDON_STATE=$T/lies "$CORDON" log --json >"$T/lied"
 is "every record is one of its run's effects" "$(jq -r 'select(.run == "liar") | .id' "$T/lied" | grep -v -x -E 'liar\.[qcr][0-9]+')" ""
 is "an effect has one outcome" "$(jq -r .id "$T/lied" | sort | uniq -d)" ""
-is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" log verify | tail -n 1)" "nothing was changed, removed, reordered or added"
+is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" log verify | tail -n 1)" "nothing that is sealed was changed, removed, reordered or added"
 
 # ---- the first thing that a box does, where there is no ledger yet ----
 : >"$T/seen"

@@ -126,7 +126,7 @@ note_of("note-more-text", text + "\nan extension", sig)
 note_of("note-no-origin", "\n" + text.split("\n", 1)[1], sig)
 END
 for k in key-*; do
-        is "$k is no key" "$("$sealer" check "$k" <note-good >"$T/said" 2>&1; echo "$? $(sed 's/^[0-9]* //' "$T/said")")" "0 unknown"
+        is "$k is no key" "$("$sealer" check "$k" <note-good >"$T/said" 2>&1; echo "$? $(sed -n '1s/^[0-9]* //p' "$T/said") $(tail -n 1 "$T/said")")" "0 unknown key a line that is no key"
 done
 is "a note by itself" "$(checked keys note-good)" "good "
 for n in unsigned other-mark changed more-text no-origin; do is "a note is bad: $n" "$(checked keys "note-$n")" "bad "; done

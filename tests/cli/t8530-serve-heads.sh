@@ -48,6 +48,20 @@ $who rm -rf "$base/a/state/ledger" "$base/a/state/witness"
 verify
 is "removed" "$v_status $(of a .fits) $(of b .fits)" "1 false true"
 has "is said" "$(finds)" "tenant a: its ledger is gone"
+if command -v python3 >/dev/null; then
+        cp -a "$(state_of "$who")" "$T/state-forged"
+        python3 - "$here/helpers" "$T/state-forged/ledger" "$base/a/state" <<'PY'
+import sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv[1])
+import forge_ledger
+forge_ledger.put_record(sys.argv[2], kind="head", target="a", result="dropped", more={"state": sys.argv[3]})
+PY
+        forged() { $who env CORDON_STATE="$T/state-forged" CORDON_LEDGER=off "$CORDON" log "$@" --json; }
+        forged verify >"$T/verified" 2>"$T/err"
+        is "a record behind the seal, that its owner dropped it, excuses nothing" \
+                "$(of a .fits) $(forged --kind head | jq -r .result | tail -n 1)" "false dropped"
+fi
 cordon selftest audit --json >"$T/audit" 2>/dev/null
 is "and is a debt" "$(jq -r '.checks[] | select(.id == "tenants.heads") | "\(.state) \(.evidence)"' "$T/audit")" "open the ledgers of 2 tenants were verified, 1 do not fit their heads: a"
 in_a run -q -- true

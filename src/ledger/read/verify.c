@@ -11,6 +11,7 @@
  * Errors are findings; unfinished work is only counted. Running out of memory is an error, never a ledger
  * without findings.
  */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -21,6 +22,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 
 enum { FINDINGS_MAX = 100, VERSIONS_MAX = 8 };
@@ -31,6 +33,7 @@ struct version { /* of records: their number, and when the first was written */
 };
 
 struct remembered {
+        size_t turn; /* its place among the notes */
         uint64_t size;
         uint8_t root[LEDGER_HASH];
         const char *where;
@@ -43,20 +46,23 @@ struct table { /* ids, by hash: enough to find a duplicate or a partner */
 };
 
 struct verify {
-        const struct cordon_context *cx;     /* finds cordon-ledger, which checks signatures */
-        struct ledger_heads *heads;          /* of tenants; NULL: they are not looked at */
-        struct buf notes, findings, witness; /* texts that spans point into */
+        const struct cordon_context *cx;  /* finds cordon-ledger, which checks signatures */
+        struct ledger_heads *heads;       /* of tenants; NULL: they are not looked at */
+        struct buf keys, notes, findings; /* notes: all checkpoints, one after the other */
         struct remembered *points;
         size_t point_count, point_next;
         struct ledger_tree tree;
         struct span tiles;
         struct table ids, intents, runs;
-        uint64_t pruned, pruned_told, intents_open, outcomes, runs_open, gaps;
+        struct pruned pruned;
+        char pruned_all[LEDGER_DIGEST +
+                        4]; /* by the newest record of them; "": none, or a pruning began later */
+        uint64_t pruned_told, intents_open, outcomes, runs_open, gaps;
         uint64_t sealed;
         struct version versions[VERSIONS_MAX], strange; /* strange: with unknown fields */
         unsigned version_count;
-        uint64_t version_more; /* records of further versions */
-        int64_t clock;
+        uint64_t version_more;   /* records of further versions */
+        int64_t clock, first_us; /* first_us: of the first record */
         unsigned bad;
         bool tile_told;
         uint64_t points_differ, points_beyond; /* checkpoints that do not match: the first is reported */
@@ -150,12 +156,22 @@ static void remember(struct verify *v, struct span text, const char *where)
                 if (!more)
                         return;
                 v->points = more;
-                more[v->point_count] = (struct remembered){ .size = n.size, .where = where };
+                more[v->point_count] =
+                        (struct remembered){ .turn = v->point_count, .size = n.size, .where = where };
                 memcpy(more[v->point_count++].root, n.root, LEDGER_HASH);
+                buf_add(&v->notes, n.whole.p, n.whole.n);
+                buf_putc(&v->notes, '\n');
         }
 
+        v->failed |= v->notes.failed;
         if (r < 0)
                 find(v, "%s: not a checkpoint", where);
+}
+
+static int by_turn(const void *pa, const void *pb)
+{
+        const struct remembered *a = pa, *b = pb;
+        return (a->turn > b->turn) - (a->turn < b->turn);
 }
 
 static int by_size(const void *pa, const void *pb)
@@ -179,50 +195,59 @@ static void check_points(struct verify *v)
         }
 }
 
-static size_t count_notes(struct span text)
+/* Returns false if the line is not of this checkpoint. */
+static bool judge(struct verify *v, const struct remembered *p, const char *line)
 {
-        struct ledger_note n;
-        size_t count = 0;
-        while (ledger_note_next(text, &n, &text) == 1)
-                count++;
-        return count;
+        static const struct {
+                const char *word, *text;
+        } verdicts[] = { { "good", NULL },
+                         { "bad", "has a wrong signature" },
+                         { "unknown", "has no known signature" },
+                         { "retired", "is signed by a key that another had replaced" },
+                         { "forked", "names a next key, and another checkpoint names another" } };
+        char *word;
+        unsigned long long size = strtoull(line, &word, 10);
+        for (size_t i = 0; word != line && size == p->size && i < sizeof verdicts / sizeof *verdicts; i++)
+                if (strncmp(word + 1, verdicts[i].word, strcspn(word + 1, "\n")) == 0) {
+                        if (verdicts[i].text)
+                                find(v, "%s: the checkpoint of %llu records %s", p->where, size,
+                                     verdicts[i].text);
+                        return true;
+                }
+
+        return false;
 }
 
-static void check_signatures(struct verify *v, int dir, struct span text, const char *where, struct err *e)
+/* A key counts by a rotation that the key before it signed; a line in key.pub makes none. */
+static void check_signatures(struct verify *v, struct err *e)
 {
         AUTO_BUF(answer);
-        AUTO_BUF(keys);
-        char path[64];
         size_t told = 0;
 
-        if (text.n == 0)
+        if (v->point_count == 0)
                 return;
 
-        if (ledger_slurp(dir, "key.pub", &keys) < 0 || keys.n == 0) {
+        if (v->keys.n == 0) {
                 find(v, "key.pub is missing: no signature can be checked");
                 return;
         }
 
-        AUTO_FD(file, openat(dir, "key.pub", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        (void) snprintf(path, sizeof path, "/proc/%d/fd/%d", getpid(), file);
-        if (ledger_helper_do(v->cx, "check", path, text, &answer, e) < 0) {
-                find(v, "%s: the signatures could not be checked: %s", where, e->what);
+        if (ledger_keys_ask(v->cx, buf_span(&v->keys), buf_span(&v->notes), &answer, e) < 0) {
+                find(v, "the signatures could not be checked: %s", e->what);
                 return;
         }
 
         v->failed |= answer.failed;
-        for (const char *at = buf_str(&answer); *at; at += strcspn(at, "\n") + 1, told++) {
-                char *word;
-                unsigned long long size = strtoull(at, &word, 10);
-                if (strncmp(word, " good\n", 6) != 0)
-                        find(v, "%s: the checkpoint of %llu records has %s signature", where, size,
-                             strncmp(word, " bad\n", 5) == 0 ? "a wrong" : "no known");
-                if (!strchr(at, '\n'))
-                        break;
-        }
+        qsort(v->points, v->point_count, sizeof *v->points, by_turn);
+        for (const char *at = buf_str(&answer), *end; (end = strchr(at, '\n')); at = end + 1)
+                if (strncmp(at, "key ", 4) == 0)
+                        find(v, "key.pub has %.*s: no key before it signed a rotation to it",
+                             (int) (end - at - 4), at + 4);
+                else if (told < v->point_count)
+                        told += judge(v, &v->points[told], at);
 
-        if (told < count_notes(text))
-                find(v, "%s: not every signature was checked", where);
+        if (told < v->point_count)
+                find(v, "not every signature was checked");
 }
 
 /* ---- records ---- */
@@ -250,6 +275,20 @@ static void count_version(struct verify *v, const struct ledger_view *r)
                 count_one(&v->strange, r);
 }
 
+/* What is not sealed may be anybody's: it excuses nothing. */
+static void check_excuse(struct verify *v, const struct ledger_view *r, bool sealed)
+{
+        if (span_is(r->kind, "prune") && sealed) {
+                bool over = span_is(r->phase, "outcome");
+                v->pruned_told += !over && r->count > 0 ? (uint64_t) r->count : 0;
+                v->pruned_all[0] = '\0';
+                if (over)
+                        (void) ledger_plain(r->digest, v->pruned_all, sizeof v->pruned_all);
+        } else if (span_is(r->kind, "head") && v->heads && (sealed || !span_is(r->result, "dropped"))) {
+                v->failed |= ledger_heads_add(v->heads, r) < 0;
+        }
+}
+
 static void check_meaning(struct verify *v, const struct ledger_view *r)
 {
         if (span_is(r->phase, "intent")) {
@@ -269,12 +308,8 @@ static void check_meaning(struct verify *v, const struct ledger_view *r)
                 (void) table_add(&v->runs, r->run);
         } else if (span_is(r->kind, "end") && table_take(&v->runs, r->run)) {
                 v->runs_open--;
-        } else if (span_is(r->kind, "prune")) {
-                v->pruned_told += r->count > 0 ? (uint64_t) r->count : 0;
         } else if (span_is(r->kind, "gap") && r->bytes > 0) { /* without one: a ledger was moved aside */
                 v->gaps++;
-        } else if (span_is(r->kind, "head") && v->heads) {
-                v->failed |= ledger_heads_add(v->heads, r) < 0;
         }
 }
 
@@ -282,7 +317,7 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
 {
         struct ledger_view r;
         if (f->pruned) {
-                v->pruned++;
+                pruned_add(&v->pruned, at->index);
                 return;
         }
 
@@ -301,7 +336,9 @@ static void check_record(struct verify *v, const struct scan_place *at, const st
                      (int) r.id.n, (const char *) r.id.p);
 
         v->clock = r.clock > v->clock ? r.clock : v->clock;
+        v->first_us = v->first_us ? v->first_us : r.time_us;
         check_meaning(v, &r);
+        check_excuse(v, &r, at->index < v->sealed);
         count_version(v, &r);
 }
 
@@ -324,6 +361,14 @@ static int check_frame(void *ctx, const struct scan_place *at, const struct fram
         ledger_tree_add(&v->tree, leaf);
         check_record(v, at, f);
         return 0;
+}
+
+/* The sealer signs within a second of the first record. */
+static bool is_fresh(const struct verify *v)
+{
+        enum { GRACE_S = 10 };
+        int64_t age_us = clock_wall_s() * 1000000 - v->first_us;
+        return age_us < GRACE_S * INT64_C(1000000) && age_us > -GRACE_S * INT64_C(1000000);
 }
 
 static void check_end(struct verify *v, enum scan_end end, const struct scan_place *at)
@@ -355,9 +400,19 @@ static void check_end(struct verify *v, enum scan_end end, const struct scan_pla
                 find(v, "%llu checkpoints in all do not match for the reasons above",
                      (unsigned long long) v->points_differ + v->points_beyond);
 
-        if (v->pruned > v->pruned_told)
+        char digest[LEDGER_DIGEST];
+        pruned_digest(&v->pruned, digest);
+        if (v->sealed == 0 && v->tree.size > 0 && !is_fresh(v))
+                find(v,
+                     "no checkpoint covers any of the %llu records: they were never sealed, or their "
+                     "checkpoints were removed",
+                     (unsigned long long) v->tree.size);
+
+        if (v->pruned.count > v->pruned_told)
                 find(v, "%llu payloads are gone, and pruning is recorded for %llu",
-                     (unsigned long long) v->pruned, (unsigned long long) v->pruned_told);
+                     (unsigned long long) v->pruned.count, (unsigned long long) v->pruned_told);
+        else if (v->pruned_all[0] && strcmp(v->pruned_all, digest) != 0)
+                find(v, "other payloads are gone than those that were pruned");
 
         if (v->tiles.n / LEDGER_HASH > v->tree.size)
                 find(v, "%llu records were sealed, but only %llu exist",
@@ -442,7 +497,7 @@ static void report_json(const struct verify *v, struct buf *out)
                    v->bad ? "false" : "true", (unsigned long long) v->tree.size,
                    (unsigned long long) v->sealed, v->point_count, (unsigned long long) v->intents_open,
                    (unsigned long long) v->outcomes, (unsigned long long) v->runs_open,
-                   (unsigned long long) v->pruned, (unsigned long long) v->gaps);
+                   (unsigned long long) v->pruned.count, (unsigned long long) v->gaps);
         versions_json(v, out);
         ledger_heads_put(v->heads, true, out);
         buf_puts(out, ",\"findings\":[");
@@ -464,11 +519,14 @@ static void report_text(const struct verify *v, struct buf *out)
                 uint64_t n;
                 const char *one, *many;
         } counts[] = {
+                { v->tree.size > v->sealed ? v->tree.size - v->sealed : 0,
+                  "record is not sealed yet: only its checksum protects it",
+                  "records are not sealed yet: only their checksums protect them" },
                 { v->intents_open, "intent has no outcome: whether that effect happened is unknown",
                   "intents have no outcome: whether those effects happened is unknown" },
                 { v->runs_open, "run has no end: it is running, or its keeper was killed",
                   "runs have no end: they are running, or their keeper was killed" },
-                { v->pruned, "payload was pruned; its hash is there",
+                { v->pruned.count, "payload was pruned; its hash is there",
                   "payloads were pruned; their hashes are kept" },
                 { v->gaps, "time bytes that were not flushed yet were lost in a crash",
                   "times bytes that were not flushed yet were lost in a crash" },
@@ -491,7 +549,7 @@ static void report_text(const struct verify *v, struct buf *out)
                 at += n + 1;
         }
 
-        buf_puts(out, v->bad ? "" : "nothing was changed, removed, reordered or added\n");
+        buf_puts(out, v->bad ? "" : "nothing that is sealed was changed, removed, reordered or added\n");
 }
 
 static void done(struct verify *v)
@@ -503,9 +561,39 @@ static void done(struct verify *v)
         free(v->ids.slots);
         free(v->intents.slots);
         free(v->runs.slots);
+        buf_done(&v->keys);
         buf_done(&v->notes);
-        buf_done(&v->witness);
         buf_done(&v->findings);
+}
+
+/* A sealer may be making the first key and checkpoint: keys are read before notes, which name later ones, and
+ * again if there were none. */
+static int read_notes(struct verify *v, int dir, struct buf *ret_notes)
+{
+        return ledger_slurp(dir, "key.pub", &v->keys) < 0 ||
+                               ledger_slurp(dir, "checkpoints", ret_notes) < 0 ||
+                               ledger_sealed_size(dir, &v->sealed) < 0 ||
+                               (v->keys.n == 0 && ledger_slurp(dir, "key.pub", &v->keys) < 0)
+                       ? -1
+                       : 0;
+}
+
+static int gather(struct verify *v, int dir, const struct ledger_given *given)
+{
+        AUTO_BUF(notes);
+        AUTO_BUF(witness);
+        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        if (read_notes(v, dir, &notes) < 0 ||
+            (up >= 0 && ledger_slurp(up, "witness/checkpoint", &witness) < 0))
+                return -1;
+
+        remember(v, buf_span(&notes), "checkpoint");
+        remember(v, buf_span(&witness), "witness");
+        remember(v, span_str(given->notes), given->name);
+        if (v->point_count > 0)
+                qsort(v->points, v->point_count, sizeof *v->points, by_size);
+
+        return 0;
 }
 
 static void find_head(void *ctx, const char *text) { find(ctx, "%s", text); }
@@ -514,19 +602,9 @@ static int verify(struct verify *v, int dir, const struct ledger_given *given, b
                   bool *ret_ok, struct err *e)
 {
         struct scan_place at = { 0 };
-        struct span extra = span_str(given->notes);
-        AUTO_FD(up, openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-
         ledger_use_hardware();
-        if (ledger_slurp(dir, "checkpoints", &v->notes) < 0 || ledger_sealed_size(dir, &v->sealed) < 0 ||
-            (up >= 0 && ledger_slurp(up, "witness/checkpoint", &v->witness) < 0))
+        if (gather(v, dir, given) < 0)
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
-
-        remember(v, buf_span(&v->notes), "checkpoint");
-        remember(v, buf_span(&v->witness), "witness");
-        remember(v, extra, given->name);
-        if (v->point_count > 0)
-                qsort(v->points, v->point_count, sizeof *v->points, by_size);
 
         map_tiles(v, dir);
         uint64_t known = known_count(dir); /* first: writers may be at work */
@@ -536,9 +614,7 @@ static int verify(struct verify *v, int dir, const struct ledger_given *given, b
                 find(v, "%llu records were written, but only %llu exist", (unsigned long long) known,
                      (unsigned long long) v->tree.size);
 
-        check_signatures(v, dir, buf_span(&v->notes), "checkpoint", e);
-        check_signatures(v, dir, buf_span(&v->witness), "witness", e);
-        check_signatures(v, dir, extra, given->name, e);
+        check_signatures(v, e);
         if (v->heads)
                 v->heads->check(v->cx, v->heads, find_head, v);
         if (json)
@@ -556,6 +632,11 @@ int ledger_verify_with(const struct cordon_context *cx, int dir, const struct le
                        struct ledger_heads *heads, bool json, struct buf *out, bool *ret_ok, struct err *e)
 {
         struct verify v = { .cx = cx, .heads = heads };
+        AUTO_FD(still, openat(dir, "segments", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (still >= 0)
+                (void) flock(still, LOCK_SH); /* waits for one who prunes */
+
+        pruned_init(&v.pruned);
         int r = verify(&v, dir, given, json, out, ret_ok, e);
         done(&v);
         return r;

@@ -2,9 +2,11 @@
 /* ledger/write/prune.c - removes payloads by kind and age. A pruned frame keeps its leaf hash, so the tree,
  * every checkpoint and every other proof stay valid; its content is gone.
  *
- * The record of the pruning is on the disk before the first payload is removed: `cordon log verify` accepts
- * no missing payload without such a record. The last segment is closed first, because writers use it. One
- * process at a time: a killed one leaves at most a temporary file that the next one overwrites.
+ * The record of the pruning is sealed before the first payload is removed: `cordon log verify` accepts no
+ * missing payload without such a record. A second one, at the end, has the digest of the indexes of all
+ * payloads that are gone, so that none can go in the place of another. The last segment is closed first,
+ * because writers use it. One process at a time: a killed one leaves at most a temporary file that the next
+ * one overwrites.
  */
 #include "base/clock.h"
 #include "base/fd.h"
@@ -17,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <time.h>
 
 struct prune {
         const char *kind;
@@ -27,10 +30,11 @@ struct prune {
         bool touched;
 };
 
-/* Never prunes what verification itself needs: starts, ends, keys and the records of pruning. */
+/* Never prunes what verification itself needs: starts, ends, keys, heads of tenants and the records of
+ * pruning. */
 static bool goes(const struct prune *p, const struct frame *f)
 {
-        static const char *const kept[] = { "start", "end", "key", "prune", "gap" };
+        static const char *const kept[] = { "start", "end", "key", "prune", "gap", "head" };
         struct ledger_view v;
         if (f->pruned || ledger_view_parse(f->payload, &v) < 0 || v.time_us >= p->before_us ||
             (p->kind && !span_is(v.kind, p->kind)) || span_is(v.phase, "intent"))
@@ -136,8 +140,58 @@ static int take_turn(int dir, struct err *e)
         if (errno != EWOULDBLOCK)
                 return err_set(e, ERR_IO, errno, "the segments cannot be locked: %s", strerror(errno));
 
-        (void) err_set(e, ERR_IO, EBUSY, "another `cordon log prune` is at work: nothing was pruned");
+        (void) err_set(e, ERR_IO, EBUSY,
+                       "another `cordon log prune` or `verify` is at work: nothing was pruned");
         return err_hint(e, "try again when it has ended");
+}
+
+/* Waits until all that is written is sealed. A ledger that never was, for lack of a sealer, is pruned
+ * without.
+ */
+static int await_seal(struct ledger *l, struct err *e)
+{
+        enum { TRIES = 100 };
+        const struct timespec pause = { 0, 100000000 };
+        AUTO_BUF(bytes);
+        struct head h;
+        uint64_t sealed = 0;
+        if (ledger_slurp(l->dir, "head", &bytes) < 0 || head_get(buf_span(&bytes), &h) < 0)
+                return ledger_cannot(e, "reading its head");
+
+        for (int i = 0; i < TRIES && l->cx; i++) {
+                ledger_wake_sealer(l);
+                (void) nanosleep(&pause, NULL);
+                if (ledger_sealed_size(l->dir, &sealed) == 0 && sealed >= h.count)
+                        return 0;
+        }
+
+        return sealed == 0 ? 0
+                           : err_set(e, ERR_IO, ETIMEDOUT,
+                                     "the pruning was recorded, but not sealed: nothing was pruned");
+}
+
+static int add_index(void *ctx, const struct scan_place *at, const struct frame *f)
+{
+        if (f->pruned)
+                pruned_add(ctx, at->index);
+        return 0;
+}
+
+static int record_end(struct ledger *l, struct err *e)
+{
+        struct pruned all;
+        struct scan_place at = { 0 };
+        char digest[LEDGER_DIGEST];
+        pruned_init(&all);
+        if (ledger_scan(l->dir, &at, add_index, &all) >= SCAN_BAD)
+                return err_set(e, ERR_IO, EUCLEAN, "the ledger was damaged while it was pruned");
+
+        struct ledger_record r = ledger_record_of(LEDGER_PRUNE, LEDGER_OUTCOME);
+        r.count = (int64_t) all.count;
+        pruned_digest(&all, digest);
+        r.digest = digest;
+        r.result = "all that are gone";
+        return ledger_append(l, &r, true, NULL, e);
 }
 
 static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)
@@ -158,7 +212,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         r.target = kind ? kind : "every kind";
         ledger_more_number(&r, "before", before_us);
         int64_t last = ledger_last_segment(l->dir);
-        if (ledger_append(l, &r, true, NULL, e) < 0 || close_last_segment(l, e) < 0)
+        if (ledger_append(l, &r, true, NULL, e) < 0 || close_last_segment(l, e) < 0 || await_seal(l, e) < 0)
                 return -1;
 
         at = (struct scan_place){ .seq = 1 };
@@ -169,7 +223,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
                         return -1;
         }
 
-        return 0;
+        return record_end(l, e);
 }
 
 int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)

@@ -215,7 +215,8 @@ static void update_witness(int dir, struct span note)
                 (void) renameat(witness, "new", witness, "checkpoint");
 }
 
-static int sign_checkpoint(struct sealer *s, const struct key *also)
+/* `next`: the key that signs from here on. */
+static int sign_checkpoint(struct sealer *s, const struct key *next)
 {
         AUTO_BUF(note);
         uint8_t root[LEDGER_HASH];
@@ -223,10 +224,15 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
         buf_printf(&note, "%s\n%llu\n", s->key.name, (unsigned long long) s->tree.size);
         base64_put(span_of(root, sizeof root), &note);
         buf_putc(&note, '\n');
+        if (next) {
+                buf_puts(&note, LEDGER_NEXT_KEY);
+                key_vkey(next, &note);
+        }
+
         size_t text = note.n;
         buf_putc(&note, '\n');
         if (key_sign_note(&s->key, span_of(note.p, text), &note, s->e) < 0 ||
-            (also && key_sign_note(also, span_of(note.p, text), &note, s->e) < 0) || note.failed)
+            (next && key_sign_note(next, span_of(note.p, text), &note, s->e) < 0) || note.failed)
                 return -1;
 
         if (append_note(s->dir, buf_span(&note), s->e) < 0)
@@ -237,7 +243,7 @@ static int sign_checkpoint(struct sealer *s, const struct key *also)
 }
 
 /* Returns 1 if it sealed, 0 if nothing was new, -1 on error. */
-static int seal(struct sealer *s, const struct key *also)
+static int seal(struct sealer *s, const struct key *next)
 {
         uint64_t before = s->tree.size, sealed;
         if (ledger_sealed_size(s->dir, &sealed) < 0)
@@ -253,13 +259,14 @@ static int seal(struct sealer *s, const struct key *also)
         if (s->failed)
                 return -1;
 
-        if (s->tree.size == before && s->tree.size == sealed && !also)
+        if (s->tree.size == before && s->tree.size == sealed && !next)
                 return 0;
 
-        if (s->tree.size == 0)
+        if (s->tree.size == 0 && !next)
                 return 0;
 
-        if (flush_segment(s) < 0 || tiles_flush(&s->tiles, s->e) < 0 || sign_checkpoint(s, also) < 0)
+        if ((s->tree.size > 0 && flush_segment(s) < 0) || tiles_flush(&s->tiles, s->e) < 0 ||
+            sign_checkpoint(s, next) < 0)
                 return -1;
 
         return 1;
@@ -272,7 +279,8 @@ static int sealer_open(int dir, struct sealer *s, struct err *e)
                 s->tiles.fd[i] = -1;
 
         s->tiles.dir = -1;
-        if (key_load(dir, &s->key, e) < 0 || tiles_open(dir, true, &s->tiles, e) < 0)
+        if (key_rotate_end(dir, e) < 0 || key_load(dir, &s->key, e) < 0 ||
+            tiles_open(dir, true, &s->tiles, e) < 0)
                 return -1;
 
         return resume(s);
@@ -317,34 +325,40 @@ int seal_once(int dir, struct err *e)
         return r;
 }
 
-/* The change of keys is a record itself, and the first checkpoint after it has both signatures. */
-int seal_rotate(int dir, struct err *e)
+static int record_rotation(int dir, const struct key *k, struct err *e)
 {
-        struct sealer s;
-        struct key old, fresh;
         AUTO_BUF(vkey);
-        AUTO_FD(turn, await_turn(dir, e));
-        if (turn < 0)
-                return -1;
-
-        if (key_rotate(dir, &old, &fresh, e) < 0)
-                return -1;
-
-        key_vkey(&fresh, &vkey);
-        vkey.p[vkey.n - 1] = '\0';
         char run[32];
-        (void) snprintf(run, sizeof run, "key-%02x%02x%02x%02x", fresh.id[0], fresh.id[1], fresh.id[2],
-                        fresh.id[3]);
+        key_vkey(k, &vkey);
+        vkey.p[vkey.n - 1] = '\0';
+        (void) snprintf(run, sizeof run, "key-%02x%02x%02x%02x", k->id[0], k->id[1], k->id[2], k->id[3]);
         struct ledger *l = ledger_open_at(dir, run, "", e);
         struct ledger_record r = ledger_record_of(LEDGER_KEY, LEDGER_HUMAN);
         r.target = vkey.p;
         r.result = "a new key";
         int bad = l ? ledger_append(l, &r, true, NULL, e) : -1;
         ledger_close(l);
-        if (bad < 0 || sealer_open(dir, &s, e) < 0)
+        return bad;
+}
+
+/* The old key signs which key is the next: nothing else makes a key count. The record of it is for readers.
+ */
+int seal_rotate(int dir, struct err *e)
+{
+        struct sealer s;
+        struct key next = { 0 };
+        AUTO_FD(turn, await_turn(dir, e));
+        if (turn < 0)
                 return -1;
 
-        bad = seal(&s, &old) < 0 ? -1 : 0;
+        int bad = sealer_open(dir, &s, e) < 0 || key_rotate_begin(dir, &s.key, &next, e) < 0 ||
+                                  seal(&s, &next) < 0 || key_rotate_end(dir, e) < 0 ||
+                                  record_rotation(dir, &next, e) < 0
+                          ? -1
+                          : 0;
+        s.key = next;
+        if (bad == 0)
+                bad = seal(&s, NULL) < 0 ? -1 : 0;
         tiles_close(&s.tiles);
         return bad;
 }

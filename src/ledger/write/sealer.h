@@ -12,15 +12,40 @@ struct key {
 };
 /* Reads STATE/ledger/key; creates it, and key.pub, if it does not exist. */
 int key_load(int dir, struct key *ret, struct err *e);
-/* Replaces the key with a new one and returns both; key.pub keeps every public key. */
-int key_rotate(int dir, struct key *ret_old, struct key *ret_new, struct err *e);
+/* A rotation in two steps, with the signed checkpoint that names the new key between them. The first stores
+ * it as key.next. The second makes it the ledger's key; before that checkpoint exists it is dropped. The next
+ * sealer repeats the second step after a kill. */
+int key_rotate_begin(int dir, const struct key *old, struct key *ret_new, struct err *e);
+int key_rotate_end(int dir, struct err *e);
 int key_sign_note(const struct key *k, struct span text, struct buf *ret_line, struct err *e);
 /* Parses the next key of a text of "NAME+HASH+BASE64" lines. Returns 1; 0 at the end; -1 if it is not a key.
  */
 int key_public_next(struct span *rest, struct key *ret);
+/* The key that a checkpoint names as the next. */
+bool key_note_next(const struct ledger_note *n, struct key *ret);
 /* Returns 1 if the note has a valid signature by this key, -1 for an invalid one by this key, 0 for none. */
 int key_check_note(const struct key *k, const struct ledger_note *n);
 void key_vkey(const struct key *k, struct buf *out);
+
+/* key_chain.c */
+struct key_term {
+        struct key key;
+        uint64_t from, to; /* sizes of checkpoints that it signs */
+};
+struct key_chain {
+        struct key_term *v;
+        size_t n;
+};
+/* The first key of key.pub, and those that rotations in these notes lead to. Returns -1 without memory. */
+int key_chain_follow(struct key_chain *c, struct span keys, struct span notes);
+/* Every key, for every size: the caller vouches for them. */
+int key_chain_trust(struct key_chain *c, struct span keys);
+/* "good"; "bad": a wrong signature; "unknown": none by these keys; "retired": by a key for other sizes;
+ * "forked": it names another next key. */
+const char *key_chain_judge(const struct key_chain *c, const struct ledger_note *n);
+/* The next line of key.pub that is not in the chain. */
+bool key_chain_stranger(const struct key_chain *c, struct span *keys, char *ret, size_t cap);
+void key_chain_done(struct key_chain *c);
 
 /* sealer.c */
 int seal_run(int dir, struct err *e);

@@ -3,6 +3,7 @@
  *
  *   key      PRIVATE+KEY+NAME+HASH+base64(0x01 || seed)     mode 0600
  *   key.pub  NAME+HASH+base64(0x01 || public key)           one line per key, the newest last
+ *   key.next like key, during a rotation
  *   HASH     first 4 bytes of SHA-256(NAME || "\n" || 0x01 || public key), in hexadecimal
  *
  * A signature line is "- NAME base64(HASH || signature)" with an em dash; it covers the note's text. */
@@ -21,6 +22,7 @@
 #include <sys/stat.h>
 
 enum { ALGORITHM_ED25519 = 1 };
+static const char prefix[] = "PRIVATE+KEY+";
 #define DASH "\xe2\x80\x94 "
 
 static void key_hash(struct key *k)
@@ -111,6 +113,12 @@ int key_public_next(struct span *rest, struct key *ret)
         return memcmp(told, ret->id, 4) == 0 ? 1 : -1;
 }
 
+bool key_note_next(const struct ledger_note *n, struct key *ret)
+{
+        struct span rest = n->next;
+        return rest.n > 0 && key_public_next(&rest, ret) == 1;
+}
+
 static int cannot(struct err *e, const char *what)
 {
         return err_set(e, ERR_IO, errno, "the ledger's %s cannot be written: %s", what, strerror(errno));
@@ -139,43 +147,66 @@ static int key_make(struct key *k, const char *name, struct err *e)
         return derive(k, e);
 }
 
-/* The public key first: a checkpoint is never signed by a key that is not in key.pub. */
-static int key_store(int dir, const struct key *k, struct err *e)
+static int store_public(int dir, const struct key *k, struct err *e)
 {
         AUTO_BUF(public);
-        AUTO_BUF(secret);
+        AUTO_BUF(line);
         if (ledger_slurp(dir, "key.pub", &public) < 0)
                 return cannot(e, "key.pub");
 
-        key_vkey(k, &public);
-        buf_puts(&secret, "PRIVATE+KEY+");
+        key_vkey(k, &line);
+        if (strstr(buf_str(&public), buf_str(&line)))
+                return 0;
+
+        buf_add(&public, line.p, line.n);
+        return replace(dir, "key.pub", 0644, buf_span(&public), e);
+}
+
+static int store_secret(int dir, const char *name, const struct key *k, struct err *e)
+{
+        AUTO_BUF(secret);
+        buf_puts(&secret, prefix);
         put_key(k, k->secret, &secret);
-        int r = replace(dir, "key.pub", 0644, buf_span(&public), e) < 0 ||
-                                replace(dir, "key", 0600, buf_span(&secret), e) < 0
-                        ? -1
-                        : 0;
+        int r = replace(dir, name, 0600, buf_span(&secret), e);
         OPENSSL_cleanse(secret.p, secret.n);
         return r;
 }
 
-int key_load(int dir, struct key *ret, struct err *e)
+static int first_key(int dir, struct key *ret, struct err *e)
 {
-        static const char prefix[] = "PRIVATE+KEY+";
+        AUTO_BUF(public);
+        uint8_t r[6];
+        char name[64];
+        if (ledger_slurp(dir, "key.pub", &public) < 0)
+                return cannot(e, "key.pub");
+
+        if (public.n > 0) { /* a copy, or the key is lost: another would count for nothing */
+                (void) err_set(e, ERR_IO, ENOENT, "the ledger's key is missing: nothing more can be sealed");
+                return err_hint(e, "`cordon log restart` puts the ledger aside and begins another");
+        }
+
+        if (getrandom(r, sizeof r, 0) != (ssize_t) sizeof r)
+                return err_set(e, ERR_HOST, errno, "no random bytes for the ledger's name");
+
+        (void) snprintf(name, sizeof name, "cordon.local/%02x%02x%02x%02x%02x%02x", r[0], r[1], r[2], r[3],
+                        r[4], r[5]);
+
+        /* The public key first: a checkpoint is never signed by a key that is not in key.pub. */
+        return key_make(ret, name, e) < 0 || store_public(dir, ret, e) < 0 ||
+                               store_secret(dir, "key", ret, e) < 0
+                       ? -1
+                       : 0;
+}
+
+/* Returns 1, or 0 if the file does not exist. */
+static int read_secret(int dir, const char *name, struct key *ret, struct err *e)
+{
         AUTO_BUF(text);
         struct stat st;
-        int seen = fstatat(dir, "key", &st, AT_SYMLINK_NOFOLLOW);
-        if (seen < 0 && errno != ENOENT)
-                return err_set(e, ERR_IO, errno, "the ledger's key cannot be read: %s", strerror(errno));
-
-        if (seen < 0) {
-                uint8_t r[6];
-                char name[64];
-                if (getrandom(r, sizeof r, 0) != (ssize_t) sizeof r)
-                        return err_set(e, ERR_HOST, errno, "no random bytes for the ledger's name");
-                (void) snprintf(name, sizeof name, "cordon.local/%02x%02x%02x%02x%02x%02x", r[0], r[1], r[2],
-                                r[3], r[4], r[5]);
-                return key_make(ret, name, e) < 0 || key_store(dir, ret, e) < 0 ? -1 : 0;
-        }
+        if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                return errno == ENOENT ? 0
+                                       : err_set(e, ERR_IO, errno, "the ledger's key cannot be read: %s",
+                                                 strerror(errno));
 
         if (!S_ISREG(st.st_mode) || st.st_mode & 077 || st.st_uid != geteuid()) {
                 (void) err_set(e, ERR_IO, EPERM, "others can read the ledger's key");
@@ -184,7 +215,7 @@ int key_load(int dir, struct key *ret, struct err *e)
                         "chmod 600 it, then `cordon log rotate`: what it signed from now on proves nothing");
         }
 
-        if (ledger_slurp(dir, "key", &text) < 0 || !span_starts(buf_span(&text), prefix))
+        if (ledger_slurp(dir, name, &text) < 0 || !span_starts(buf_span(&text), prefix))
                 return err_set(e, ERR_IO, 0, "the ledger's key is not one");
 
         size_t n = strcspn(text.p, "\n");
@@ -195,15 +226,55 @@ int key_load(int dir, struct key *ret, struct err *e)
 
         OPENSSL_cleanse(seed, sizeof seed);
         OPENSSL_cleanse(text.p, text.n);
-        return bad < 0 ? err_set(e, ERR_IO, 0, "the ledger's key is not one") : derive(ret, e);
+        return bad < 0 ? err_set(e, ERR_IO, 0, "the ledger's key is not one") : derive(ret, e) < 0 ? -1 : 1;
 }
 
-int key_rotate(int dir, struct key *ret_old, struct key *ret_new, struct err *e)
+int key_load(int dir, struct key *ret, struct err *e)
 {
-        return key_load(dir, ret_old, e) < 0 || key_make(ret_new, ret_old->name, e) < 0 ||
-                               key_store(dir, ret_new, e) < 0
-                       ? -1
-                       : 0;
+        int r = read_secret(dir, "key", ret, e);
+        return r == 0 ? first_key(dir, ret, e) : r < 0 ? -1 : 0;
+}
+
+/* ---- rotation ---- */
+
+int key_rotate_begin(int dir, const struct key *old, struct key *ret_new, struct err *e)
+{
+        return key_make(ret_new, old->name, e) < 0 || store_secret(dir, "key.next", ret_new, e) < 0 ? -1 : 0;
+}
+
+/* A key.next that no checkpoint names is a rotation that was killed at its beginning, or not ours. */
+static bool is_named(int dir, const struct key *by, const struct key *next)
+{
+        AUTO_BUF(text);
+        struct ledger_note n;
+        struct key k;
+        if (ledger_slurp(dir, "checkpoints", &text) < 0)
+                return false;
+
+        for (struct span rest = buf_span(&text); ledger_note_next(rest, &n, &rest) == 1;)
+                if (key_note_next(&n, &k) && memcmp(k.public, next->public, sizeof k.public) == 0 &&
+                    strcmp(k.name, next->name) == 0 && key_check_note(by, &n) == 1)
+                        return true;
+
+        return false;
+}
+
+int key_rotate_end(int dir, struct err *e)
+{
+        struct err ignored;
+        struct key old, next;
+        struct stat st;
+        if (fstatat(dir, "key.next", &st, AT_SYMLINK_NOFOLLOW) < 0 && errno == ENOENT)
+                return 0;
+
+        if (read_secret(dir, "key", &old, &ignored) != 1 ||
+            read_secret(dir, "key.next", &next, &ignored) != 1 || !is_named(dir, &old, &next))
+                return unlinkat(dir, "key.next", 0) < 0 ? cannot(e, "key.next") : 0;
+
+        if (store_public(dir, &next, e) < 0)
+                return -1;
+
+        return renameat(dir, "key.next", dir, "key") < 0 || fsync(dir) < 0 ? cannot(e, "key") : 0;
 }
 
 int key_sign_note(const struct key *k, struct span text, struct buf *out, struct err *e)

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/signed_note.c - checkpoints as text: C2SP signed notes (origin, size, root, empty line,
- * signature lines), separated by empty lines. Pure; sign.c, which has the key, checks signatures. */
+/* ledger/write/signed_note.c - checkpoints as text: C2SP signed notes (origin, size, root, of a rotation
+ * the next key, empty line, signature lines), separated by empty lines. Pure; sign.c, which has the key,
+ * checks signatures. */
 #include "base/str.h"
 #include "ledger/internal.h"
+
+#include <string.h>
+
+static const char next_key[] = LEDGER_NEXT_KEY;
 
 bool ledger_note_line(struct span *rest, struct span *ret)
 {
@@ -38,11 +43,13 @@ int ledger_note_next(struct span text, struct ledger_note *ret, struct span *ret
         if (head_lines(&rest, &n) < 0)
                 return -1;
 
-        do /* extension lines, up to the empty one */
+        do { /* extension lines, up to the empty one */
                 if (!ledger_note_line(&rest, &l))
                         return -1;
+                if (span_starts(l, next_key))
+                        n.next = span_of(l.p + strlen(next_key), l.n - strlen(next_key));
+        } while (l.n > 0);
 
-        while (l.n > 0);
         n.text = span_of(begin, (size_t) (rest.p - begin) - 1);
         n.signatures.p = rest.p;
         struct span more = rest;

@@ -91,16 +91,19 @@ def read_segments(directory):
     return records
 
 
+def read_key(line):
+    """((name, hash), public key)"""
+    name, digest, data = line.split("+", 2)
+    raw = base64.b64decode(data, validate=True)
+    need(len(raw) == 33 and raw[0] == 1, "not an Ed25519 key")
+    want = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
+    need(want.hex() == digest, "a key with a wrong hash")
+    return (name, want), raw[1:]
+
+
 def read_keys(path):
-    keys = {}
-    for line in open(path, encoding="utf-8").read().splitlines():
-        name, digest, data = line.split("+", 2)
-        raw = base64.b64decode(data, validate=True)
-        need(len(raw) == 33 and raw[0] == 1, "key.pub: not an Ed25519 key")
-        want = hashlib.sha256(name.encode() + b"\n" + raw).digest()[:4]
-        need(want.hex() == digest, "key.pub: wrong hash")
-        keys[(name, want)] = raw[1:]
-    return keys
+    with open(path, encoding="utf-8") as f:
+        return [read_key(line) for line in f.read().splitlines()]
 
 
 def signature_fits(public, signature, text):
@@ -114,28 +117,81 @@ def signature_fits(public, signature, text):
     return done.returncode == 0
 
 
-def read_notes(text, keys):
-    """[(size, root)] of the notes, each with a good signature by a known key."""
+class Note:
+    """size, root, next (a key, or None), body (the signed bytes), signatures {(name, hash): bytes}"""
+
+
+def read_notes(text):
     notes = []
-    lines = text.split("\n")
-    at = 0
-    while at < len(lines) and lines[at]:
-        _origin, size, root = lines[at:at + 3]
-        body = "\n".join(lines[at:at + 3]).encode() + b"\n"
-        need(lines[at + 3] == "", "checkpoint of %s records: no empty line" % size)
-        at += 4
-        good = False
-        while at < len(lines) and lines[at].startswith("\u2014 "):
-            _dash, name, data = lines[at].split(" ")
+    for part in text.replace("\n\n\u2014", "\n\0\u2014").split("\n\n"):
+        if not part.strip("\n"):
+            continue
+        body, signatures = part.strip("\n").split("\0")
+        n = Note()
+        lines = body.rstrip("\n").split("\n")
+        n.size, n.root, n.next = int(lines[1]), base64.b64decode(lines[2], validate=True), None
+        for line in lines[3:]:
+            if line.startswith("next-key "):
+                n.next = read_key(line[9:])
+        n.body, n.signatures = body.encode(), {}
+        for line in signatures.rstrip("\n").split("\n"):
+            _dash, name, data = line.split(" ")
             raw = base64.b64decode(data, validate=True)
-            key = keys.get((name, raw[:4]))
-            if key:
-                need(signature_fits(key, raw[4:], body), "checkpoint of %s records: wrong signature" % size)
-                good = True
-            at += 1
-        need(good, "checkpoint of %s records: no known signature" % size)
-        notes.append((int(size), base64.b64decode(root, validate=True)))
+            n.signatures[(name, raw[:4])] = raw[4:]
+        notes.append(n)
     return notes
+
+
+def is_signed(note, key):
+    """False if it has no signature by this key; a wrong one is a fault."""
+    signature = note.signatures.get(key[0])
+    if signature is None:
+        return False
+    need(signature_fits(key[1], signature, note.body), "checkpoint of %d records: wrong signature" % note.size)
+    return True
+
+
+def follow(first, notes):
+    """[[key, from size, to size]]: each key after the first by a rotation that the one before it signed."""
+    terms = [[first, 0, 1 << 64]]
+    while True:
+        last = terms[-1]
+        for n in notes:
+            if n.next and n.size >= last[1] and n.next not in [t[0] for t in terms] and is_signed(n, last[0]):
+                last[2] = n.size
+                terms.append([n.next, n.size, 1 << 64])
+                break
+        else:
+            return terms
+
+
+def check_notes(notes, terms):
+    for n in notes:
+        by = [t for t in terms if is_signed(n, t[0])]
+        need(by, "checkpoint of %d records: no known signature" % n.size)
+        need(any(t[1] <= n.size <= t[2] for t in by), "checkpoint of %d records: by a retired key" % n.size)
+        need(not n.next or n.next in [t[0] for t in terms], "checkpoint of %d records: another next key" % n.size)
+
+
+def one_note(text, keyfile):
+    """A note by itself, signed by any of the keys, for which the caller vouches."""
+    notes = read_notes(text)
+    need(len(notes) == 1, "not one checkpoint")
+    need(any(is_signed(notes[0], k) for k in read_keys(keyfile)), "no known signature")
+    return notes[0].size, notes[0].root
+
+
+def check_pruned(records, sealed):
+    gone = [i for i, (payload, _leaf) in enumerate(records) if payload is None]
+    told, every = 0, None
+    for payload, _leaf in records[:sealed]:
+        r = json.loads(payload) if payload else {}
+        if r.get("kind") == "prune":
+            over = r["phase"] == "outcome"
+            told, every = told + (0 if over else r["count"]), r["digest"] if over else None
+    need(len(gone) <= told, "%d payloads are gone, %d were pruned" % (len(gone), told))
+    digest = hashlib.sha256(b"".join(struct.pack("<Q", i) for i in gone)).hexdigest()
+    need(every in (None, "sha256:" + digest), "other payloads are gone than those that were pruned")
 
 
 def check_records(records):
@@ -156,11 +212,16 @@ def verify(directory):
     records = read_segments(os.path.join(directory, "segments"))
     leaves = [leaf for _payload, leaf in records]
     with open(os.path.join(directory, "checkpoints"), encoding="utf-8") as f:
-        notes = read_notes(f.read(), read_keys(os.path.join(directory, "key.pub")))
+        notes = read_notes(f.read())
     need(notes, "there is no checkpoint")
-    for size, root in notes:
-        need(size <= len(leaves), "a checkpoint covers %d records, %d can be read" % (size, len(leaves)))
-        need(root_of(leaves[:size]) == root, "the checkpoint of %d records does not match" % size)
+    keys = read_keys(os.path.join(directory, "key.pub"))
+    terms = follow(keys[0], notes)
+    need(all(k in [t[0] for t in terms] for k in keys), "key.pub: a key that no rotation leads to")
+    check_notes(notes, terms)
+    for n in notes:
+        need(n.size <= len(leaves), "a checkpoint covers %d records, %d can be read" % (n.size, len(leaves)))
+        need(root_of(leaves[:n.size]) == n.root, "the checkpoint of %d records does not match" % n.size)
+    check_pruned(records, max(n.size for n in notes))
     check_records(records)
     return len(records)
 
@@ -175,9 +236,7 @@ def tile_name(level, n, width):
 
 def verify_tiles(directory, keyfile):
     with open(os.path.join(directory, "checkpoint"), encoding="utf-8") as f:
-        notes = read_notes(f.read(), read_keys(keyfile))
-    need(len(notes) == 1, "not one checkpoint")
-    size, root = notes[0]
+        size, root = one_note(f.read(), keyfile)
     leaves, level, count = [], 0, size
     below = None
     while count:
@@ -217,9 +276,7 @@ def verify_proof(path, keyfile):
     record, index = base64.b64decode(lines[1][6:], validate=True), int(lines[2][6:])
     end = lines.index("", 3)
     audit = [base64.b64decode(x, validate=True) for x in lines[3:end]]
-    notes = read_notes("\n".join(lines[end + 1:]), read_keys(keyfile))
-    need(len(notes) == 1, "not one checkpoint")
-    size, root = notes[0]
+    size, root = one_note("\n".join(lines[end + 1:]), keyfile)
     fn, sn, h = index, size - 1, leaf_hash(record)
     for p in audit:  # RFC 9162, section 2.1.3.2
         need(sn > 0, "the path is too long")
