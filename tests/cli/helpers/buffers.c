@@ -1,5 +1,6 @@
 /* Fills the buffers of as many sockets as it can get, and says how much the kernel keeps for them.
- *   buffers WAY PROCESSES: WAY is tcp, udp or unix, or plain: tcp without asking for larger buffers; each process prints "SOCKETS KIB" and holds on for a moment */
+ *   buffers WAY PROCESSES: WAY is tcp, udp or unix, or plain: tcp without asking for larger buffers; each
+ * process prints "SOCKETS KIB" and holds on for a moment */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -9,7 +10,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { MOST = 4096, MEMINFO = 55, RMEM = 0, FORWARD = 4, WMEM_QUEUED = 5, BACKLOG = 7, MEMINFO_COUNT = 9, HOLD_US = 700000 };
+enum {
+        MOST = 4096,
+        MEMINFO = 55,
+        RMEM = 0,
+        FORWARD = 4,
+        WMEM_QUEUED = 5,
+        BACKLOG = 7,
+        MEMINFO_COUNT = 9,
+        HOLD_US = 700000
+};
 static int held[MOST];
 static unsigned count;
 static char packet[60000];
@@ -21,7 +31,8 @@ static int keep(int fd)
         return fd;
 }
 
-/* The next pair, or a socket that is its own: what is written into `fd` stays in the kernel. -1: there are no more. */
+/* The next pair, or a socket that is its own: what is written into `fd` stays in the kernel. -1: there are no
+ * more. */
 static int tcp(void)
 {
         static int listener = -1;
@@ -45,7 +56,8 @@ static int udp(void)
         struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
         socklen_t len = sizeof at;
         int fd = keep(socket(AF_INET, SOCK_DGRAM, 0)), room = 1 << 30;
-        if (fd < 0 || bind(fd, (struct sockaddr *) &at, len) < 0 || getsockname(fd, (struct sockaddr *) &at, &len) < 0 ||
+        if (fd < 0 || bind(fd, (struct sockaddr *) &at, len) < 0 ||
+            getsockname(fd, (struct sockaddr *) &at, &len) < 0 ||
             connect(fd, (struct sockaddr *) &at, len) < 0)
                 return -1;
         (void) setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof room);
@@ -86,7 +98,9 @@ static long kib(void)
 static int one(const char *way)
 {
         int fd;
-        while (count + 2 < MOST && (fd = strcmp(way, "udp") == 0 ? udp() : strcmp(way, "unix") == 0 ? local() : tcp()) >= 0)
+        while (count + 2 < MOST && (fd = strcmp(way, "udp") == 0    ? udp()
+                                         : strcmp(way, "unix") == 0 ? local()
+                                                                    : tcp()) >= 0)
                 fill(way, fd);
         (void) usleep(200000); /* what was sent arrives */
         char line[64];
