@@ -264,8 +264,8 @@ typedef struct cordon_wasm_function {
 CORDON_API int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_error *e);
 
 /* Does once what every start of this box would do, and waits for it: the module of the wall `wasm` is
- * compiled in a box in which it does not run, and the code kept in the state directory. Not needed; if it
- * fails, the start compiles. Returns 0, or -1 with *e set. */
+ * compiled in a box in which it does not run, and the code kept in the state directory. That counts against
+ * the limits of the run. Not needed; if it fails, the start compiles. Returns 0, or -1 with *e set. */
 CORDON_API int cordon_box_prepare(cordon_box *b, cordon_error *e);
 /* Raises the walls, probes them from inside and starts the payload. On failure it leaves nothing behind. */
 CORDON_API int cordon_box_start(cordon_box *b, cordon_error *e);

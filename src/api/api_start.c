@@ -448,6 +448,11 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         return 0;
 }
 
+static void spend(struct plan_order *o, enum limit_key k, uint64_t ms)
+{
+        o->limits.value[k] = o->limits.value[k] > ms ? o->limits.value[k] - ms : 1;
+}
+
 /* Begins a start with one wall. */
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
@@ -460,6 +465,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
 
+        spend(b->plan->order, LIMIT_TIME, b->prepared_ms);
+        spend(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);
         if (api_label(b, e) < 0)
                 return -1;
 

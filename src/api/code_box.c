@@ -25,7 +25,32 @@ static const char rules[] = "box cordon-wasm\n"
 #else
                             "use none\n"
 #endif
-                            "limit time 1m cpu 1m memory 2G procs 4 files 64 output 64M\n";
+                            "limit procs 4 files 64 output 64M";
+
+/* It takes no more than the run may, whose time has begun. */
+static int write_rules(const struct cordon_box *b, struct buf *ret, struct err *e)
+{
+        static const struct {
+                enum limit_key key;
+                uint64_t most;
+                const char *unit;
+        } rows[] = { { LIMIT_TIME, 60000, "ms" },
+                     { LIMIT_CPU, 60000, "ms" },
+                     { LIMIT_MEMORY, UINT64_C(2) << 30, "" } };
+
+        if (cordon_policy_check(b->policy, (cordon_error *) (void *) e) < 0)
+                return -1;
+
+        buf_puts(ret, rules);
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                uint64_t own = policy_limits(b->policy->checked)->value[rows[i].key];
+                buf_printf(ret, " %s %llu%s", policy_limit_name(rows[i].key),
+                           (unsigned long long) (own < rows[i].most ? own : rows[i].most), rows[i].unit);
+        }
+
+        buf_putc(ret, '\n');
+        return 0;
+}
 
 static void hear(void *ctx, int stream, const void *data, size_t len)
 {
@@ -50,7 +75,8 @@ static int digest_of(const char *path, char ret[65])
         return 0;
 }
 
-static int run(cordon_policy *p, const char *const *argv, struct buf *out, struct err *e)
+static int run(struct cordon_box *of, cordon_policy *p, const char *const *argv, struct buf *out,
+               struct err *e)
 {
         cordon_box *b = cordon_box_new(p);
         if (!b || cordon_box_command(b, argv) < 0 || cordon_box_set(b, CORDON_LEDGER, "off") < 0 ||
@@ -65,6 +91,8 @@ static int run(cordon_policy *p, const char *const *argv, struct buf *out, struc
                 ;
 
         const cordon_result *end = cordon_box_result(b);
+        of->prepared_ms = end->wall_ns / 1000000u;
+        of->prepared_cpu_ms = end->cpu_ns / 1000000u;
         if (r == 0 && (end->end != CORDON_EXITED || end->code != 0))
                 r = err_set(e, ERR_EXEC, 0, "the module was not compiled");
         if (r == 0 && out->failed)
@@ -73,19 +101,23 @@ static int run(cordon_policy *p, const char *const *argv, struct buf *out, struc
         return r;
 }
 
-static int compile(const struct cordon_context *cx, const char *engine, const char *module, struct buf *out,
+static int compile(struct cordon_box *b, const char *engine, const char *module, struct buf *out,
                    struct err *e)
 {
         cordon_error *pe = (cordon_error *) (void *) e;
         const char *const argv[] = { engine, "--compile", "on", module, "module", NULL };
         const char *const shown[] = { module, NULL };
-        cordon_policy *p = cordon_policy_new(cx);
+        AUTO_BUF(text);
+        if (write_rules(b, &text, e) < 0)
+                return -1;
+
+        cordon_policy *p = cordon_policy_new(b->policy->cx);
         if (!p)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the compiler");
 
-        int r = cordon_policy_add_text(p, "cordon-wasm", rules, sizeof rules - 1, pe) == 0 &&
+        int r = cordon_policy_add_text(p, "cordon-wasm", buf_str(&text), text.n, pe) == 0 &&
                                 cordon_policy_show(p, shown, pe) == 0
-                        ? run(p, argv, out, e)
+                        ? run(b, p, argv, out, e)
                         : -1;
         cordon_policy_free(p);
         return r;
@@ -119,7 +151,7 @@ int cordon_box_prepare(cordon_box *b, cordon_error *pe)
                 return err_set(e, ERR_IO, errno, "%s cannot be read: %s", module, strerror(errno));
 
         AUTO_BUF(code);
-        if (compile(b->policy->cx, engine.program, module, &code, e) < 0)
+        if (compile(b, engine.program, module, &code, e) < 0)
                 return -1;
 
         const struct code_entry x = { name, digest, span_of(buf_str(&code), code.n) };

@@ -135,8 +135,9 @@ struct cordon_box {
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
         bool no_wasi, interpret;
-        const char *module_code; /* "kept", "new" or "none"; NULL: the command is no module */
-        bool checks;             /* cordon_box_check() follows */
+        const char *module_code;               /* "kept", "new" or "none"; NULL: the command is no module */
+        uint64_t prepared_ms, prepared_cpu_ms; /* of the run's limits, used by cordon_box_prepare() */
+        bool checks;                           /* cordon_box_check() follows */
         cordon_checks own_checks, *checks_shared; /* processes for them; shared: or NULL */
         char labels[LABEL_TEXT_MAX];              /* of the result */
         struct api_functions *functions;          /* of cordon_wasm_export(); or NULL */

@@ -49,7 +49,8 @@ enum {
         WASM_MAX_LOCALS = 20000, /* parameters included */
         WASM_MAX_NESTING = 10000,
         WASM_MAX_OPERANDS = 10000, /* depth of the operand stack */
-        WASM_MAX_WORK = 16,        /* operands of blocks, branches and calls for each byte of a module; and */
+        WASM_MAX_WORK = 16,        /* locals, and operands of blocks, branches and calls, for each byte of a
+                                    * module; and */
         WASM_MIN_WORK = 1 << 20,   /* so many in any module */
         WASM_MAX_CONST = 16,       /* and of that of a constant expression */
         WASM_MAX_NESTED = 16,      /* calls by host functions, which use the C stack */

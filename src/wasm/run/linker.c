@@ -5,10 +5,26 @@
 #include "wasm/run/runtime.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+/* Of this process: a module cannot have sixty thousand types in one bucket. */
+static uint32_t hash_seed(void)
+{
+        uint32_t seed = 2166136261u;
+        union {
+                unsigned long number;
+                const void *at;
+        } random = { getauxval(AT_RANDOM) };
+
+        if (random.at)
+                memcpy(&seed, random.at, sizeof seed);
+        return seed;
+}
 
 static const struct wasm_sig *sig_of(struct wasm_store *s, const char *text)
 {
-        uint32_t hash = 2166136261u, slots[2] = { 0, 0 };
+        uint32_t hash = hash_seed(), slots[2] = { 0, 0 };
         unsigned side = 0;
 
         for (const char *p = text; *p; p++) {
@@ -19,7 +35,7 @@ static const struct wasm_sig *sig_of(struct wasm_store *s, const char *text)
                         slots[side] += wasm_type_slots((uint8_t) wasm_letter_type(*p));
         }
 
-        struct wasm_sig **bucket = &s->sigs[hash % WASM_SIG_BUCKETS];
+        struct wasm_sig **bucket = &s->sigs[(hash ^ hash >> 16) % WASM_SIG_BUCKETS];
         for (struct wasm_sig *x = *bucket; x; x = x->next)
                 if (x->hash == hash && strcmp(x->text, text) == 0)
                         return x;

@@ -66,7 +66,7 @@ struct wasm_definition {
         struct wasm_definition *next;
 };
 
-enum { WASM_SIG_BUCKETS = 256 };
+enum { WASM_SIG_BUCKETS = 1024 };
 struct wasm_store {
         struct arena arena;
         const struct wasm_engine *engine;

@@ -53,6 +53,8 @@ static bool set_locals(struct wasm_checker *c, const struct wasm_body *b)
         c->n_locals = c->type->n_params;
         if (c->n_locals + b->n_locals > WASM_MAX_LOCALS)
                 return wasm_reader_fail(&c->r, "too many locals");
+        if (!wasm_spend(c, c->n_locals + b->n_locals))
+                return false;
 
         memcpy(c->locals, c->type->params, c->n_locals);
         for (uint32_t i = 0; i < b->n_groups; i++) {

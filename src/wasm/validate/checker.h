@@ -24,12 +24,15 @@ struct wasm_checker {
         uint32_t *loops; /* cost of each */
         uint32_t n_loops, cap_loops;
         uint32_t cost, most_types, most_ctl;
-        uint64_t work; /* operands of blocks, branches and calls that may still be looked at */
+        uint64_t work; /* locals, and operands of blocks, branches and calls, that may still be looked at */
         const struct wasm_functype *type; /* of the function */
 };
 
 /* All return false once the body has failed. */
 bool wasm_push(struct wasm_checker *c, uint8_t type);
+/* A few bytes can name a thousand operands, or twenty thousand locals: without a cap on their sum a module
+ * could take minutes. */
+bool wasm_spend(struct wasm_checker *c, uint32_t n);
 /* Pops any type; WASM_NO_TYPE if it is unknown. */
 bool wasm_pop_any(struct wasm_checker *c, uint8_t *ret);
 bool wasm_pop(struct wasm_checker *c, uint8_t type);

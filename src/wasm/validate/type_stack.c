@@ -40,11 +40,10 @@ bool wasm_pop(struct wasm_checker *c, uint8_t type)
         return true;
 }
 
-/* A few bytes can name a thousand operands: without a cap on their sum a module could take minutes. */
-static bool spend(struct wasm_checker *c, uint32_t n)
+bool wasm_spend(struct wasm_checker *c, uint32_t n)
 {
         if (c->work < n)
-                return wasm_reader_fail(&c->r, "more operands than this engine's cap");
+                return wasm_reader_fail(&c->r, "more operands or locals than this engine's cap");
 
         c->work -= n;
         return true;
@@ -52,7 +51,7 @@ static bool spend(struct wasm_checker *c, uint32_t n)
 
 bool wasm_push_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 {
-        if (!spend(c, n))
+        if (!wasm_spend(c, n))
                 return false;
         for (uint32_t i = 0; i < n; i++)
                 if (!wasm_push(c, types[i]))
@@ -63,7 +62,7 @@ bool wasm_push_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 
 bool wasm_pop_all(struct wasm_checker *c, const uint8_t *types, uint32_t n)
 {
-        if (!spend(c, n))
+        if (!wasm_spend(c, n))
                 return false;
         while (n > 0)
                 if (!wasm_pop(c, types[--n]))
