@@ -225,8 +225,9 @@ typedef struct cordon_usage {
 } cordon_usage;
 CORDON_API void cordon_box_usage(const cordon_box *b, cordon_usage *ret);
 /* A program that starts boxes for others, whom it authenticates itself: who asked for this one. Such a person
- * does not approve what the box asks for. Also of a session that is up, for one who starts a run in it. */
-CORDON_API void cordon_box_asked_by(cordon_box *b, const char *person);
+ * does not approve what the box asks for. Also of a session that is up, for one who starts a run in it. An
+ * overlay keeps who asked for what is in it: they do not approve its apply either. */
+CORDON_API int cordon_box_asked_by(cordon_box *b, const char *person, cordon_error *e);
 /* One request of such a person about what waits, and its answer: lines of docs/approve-protocol.md. The
  * caller frees. NULL with *e set: nothing of this box asks. */
 typedef struct cordon_person {
@@ -577,7 +578,9 @@ CORDON_API char *cordon_work_question(const cordon_context *cx, const cordon_wor
                                       cordon_error *e);
 /* The question waits for an answer in the caller's loop, as what a box asks does: a step is due when the
  * descriptor is readable, and once a second. It returns 1 if the digest is approved, 0 if it waits, -1 with
- * *e set if it is not approved. `people`: NULL-terminated, who asked. */
+ * *e set if it is not approved. `people`: NULL-terminated, who asked, beside those
+ * whom the overlay has (cordon_box_asked_by()); of one that has none, everybody is taken for one who asked.
+ */
 typedef struct cordon_question cordon_question;
 CORDON_API cordon_question *cordon_question_open(const cordon_context *cx, const char *text,
                                                  const char *const *people, cordon_error *e);

@@ -109,6 +109,7 @@ char *cordon_work_question(const cordon_context *cx, const cordon_work_apply_opt
                 buf_member(&out, "doors", buf_str(&q.asks));
                 buf_member(&out, "digest", q.digest);
                 buf_member(&out, "shown", buf_str(&shown));
+                buf_member(&out, "people", buf_str(&q.people));
                 if (o->to)
                         buf_member(&out, "to", o->to);
                 buf_putc(&out, '}');
@@ -130,6 +131,19 @@ static const char *text_of(const struct cordon_question *q, const char *key)
         return v && v->type == JSON_STRING ? v->str : NULL;
 }
 
+/* As work_question() has them. */
+static void add_people(struct gate_people *p, const char *numbers)
+{
+        for (size_t n; *numbers; numbers += n + (numbers[n] == ',')) {
+                uint64_t person;
+                n = strcspn(numbers, ",");
+                if (str_to_u64(span_of(numbers, n), &person) == 0)
+                        gate_people_add(p, person);
+                else
+                        p->n = UINT8_MAX; /* more than there is room for: everybody */
+        }
+}
+
 static int read_question(struct cordon_question *q, const char *text, struct err *e)
 {
         q->doc = json_parse("question", span_str(text), e);
@@ -148,6 +162,8 @@ static int read_question(struct cordon_question *q, const char *text, struct err
         q->ask.digest = text_of(q, "digest");
         q->ask.shown = text_of(q, "shown");
         q->ask.to = text_of(q, "to");
+        const char *people = text_of(q, "people");
+        add_people(&q->ask.askers, people && people[0] ? people : "*"); /* unknown: everybody */
         q->ask.flagged = flagged->type != JSON_FALSE;
         bool whole =
                 q->ask.run && q->ask.box && q->ask.policy && q->ask.doors && q->ask.digest && q->ask.shown;
@@ -209,17 +225,18 @@ int api_apply_ask(struct work_question *q, struct work_apply *a, const cordon_wo
         if (put_shown(q, a, &shown, e) < 0)
                 return -1;
 
-        const struct box_apply ask = { .cx = a->cx,
-                                       .run = q->run,
-                                       .box = q->box,
-                                       .policy = q->policy,
-                                       .doors = buf_str(&q->asks),
-                                       .to = a->to,
-                                       .digest = q->digest,
-                                       .shown = buf_str(&shown),
-                                       .flagged = q->flagged > 0,
-                                       .no_ledger = off,
-                                       .on_held = { o->held, o->held_ctx } };
+        struct box_apply ask = { .cx = a->cx,
+                                 .run = q->run,
+                                 .box = q->box,
+                                 .policy = q->policy,
+                                 .doors = buf_str(&q->asks),
+                                 .to = a->to,
+                                 .digest = q->digest,
+                                 .shown = buf_str(&shown),
+                                 .flagged = q->flagged > 0,
+                                 .no_ledger = off,
+                                 .on_held = { o->held, o->held_ctx } };
+        add_people(&ask.askers, buf_str(&q->people));
         if (box_apply_ask(&ask, e) < 0)
                 return -1;
 

@@ -48,9 +48,8 @@ char *cordon_box_gate(cordon_box *b, const cordon_person *who, const char *reque
         return api_gate_request(b->box, who, request, to_err(e));
 }
 
-void cordon_box_asked_by(cordon_box *b, const char *person)
+int cordon_box_asked_by(cordon_box *b, const char *person, cordon_error *e)
 {
         box_people_add(&b->askers, person);
-        if (b->box)
-                box_asked_by(b->box, person);
+        return b->box ? box_asked_by(b->box, person, to_err(e)) : 0;
 }

@@ -124,6 +124,7 @@ struct gate_people { /* of a face, who asked for what the box does: none of them
         uint64_t v[8];
         unsigned n; /* more than there is room for: nobody of the face approves */
 };
+void gate_people_add(struct gate_people *p, uint64_t person);
 struct gate_rule {                        /* of the door, and of the ladder */
         uint64_t requester;               /* uid */
         const struct gate_people *askers; /* NULL: the box is of no face */

@@ -55,6 +55,18 @@ uint64_t gate_person(const char *name)
         return GATE_FACE + n;
 }
 
+void gate_people_add(struct gate_people *p, uint64_t person)
+{
+        enum { ROOM = sizeof p->v / sizeof *p->v };
+        for (unsigned i = 0; i < p->n && i < ROOM; i++)
+                if (p->v[i] == person)
+                        return;
+
+        if (p->n < ROOM)
+                p->v[p->n] = person;
+        p->n += p->n <= ROOM;
+}
+
 static bool has_asked(const struct gate_people *p, uint64_t uid)
 {
         bool found = p && p->n > sizeof p->v / sizeof *p->v;

@@ -387,7 +387,7 @@ struct box_person {
 /* One line of docs/approve-protocol.md from such a person, and its answer. -1: this box asks nothing. */
 int box_gate_request(struct box *b, const struct box_person *who, struct span line, struct buf *out);
 void box_people_add(struct gate_people *p, const char *name);
-void box_asked_by(struct box *b, const char *name); /* while it runs: of a session */
+int box_asked_by(struct box *b, const char *name, struct err *e); /* while it runs: of a session */
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);
 /* The same as metrics of Prometheus; nothing if nothing was decided. */
 void box_approvals_metrics(const struct cordon_context *cx, struct buf *out);

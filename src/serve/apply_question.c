@@ -37,15 +37,6 @@ const char *question_digest(struct server *s, const struct client *c)
         return i < QUESTIONS_MAX ? cordon_question_digest(s->questions[i]->q) : NULL;
 }
 
-/* Who started the run asked for its changes, as much as who applies them. */
-static const char *starter_of(struct tenant *t, const char *run)
-{
-        const struct job *j = tenant_book(t)->jobs;
-        while (j && strcmp(j->run, run) != 0)
-                j = j->next;
-        return j ? j->person : NULL;
-}
-
 /* No tenant takes all places. */
 static size_t place_for(const struct server *s, const struct tenant *t)
 {
@@ -65,8 +56,7 @@ void question_begin(struct server *s, struct client *c, struct span text)
         AUTO_BUF(copy);
         buf_add(&copy, text.p, text.n);
         size_t at = place_for(s, c->admitted.tenant);
-        const char *const people[] = { c->admitted.person, starter_of(c->admitted.tenant, c->admitted.arg),
-                                       NULL };
+        const char *const people[] = { c->admitted.person, NULL }; /* beside those whom the overlay has */
         struct question *q = at < QUESTIONS_MAX && !copy.failed ? calloc(1, sizeof *q) : NULL;
         if (!q) {
                 reply_later(&r, 429, 10, "too many applies wait for an approval");

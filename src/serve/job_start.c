@@ -102,7 +102,8 @@ int job_start(struct job *j, cordon_error *e)
 
         if (j->timeout_ns)
                 j->deadline_ns = clock_mono_ns() + j->timeout_ns;
-        cordon_box_asked_by(j->session ? j->session->box : j->box, j->person);
+        if (cordon_box_asked_by(j->session ? j->session->box : j->box, j->person, e) < 0)
+                return -1;
         cordon_box_stdio(j->box, 0, j->input_fd);
         cordon_box_on_output(j->box, on_output, j);
         cordon_box_on_held(j->box, on_held, j);

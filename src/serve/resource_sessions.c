@@ -119,9 +119,8 @@ static int start(struct session *x, const char *policy, const char *person, cord
         x->box = cordon_box_new(held_policy(x->policy));
         if (!x->box || !set_up(x->box, held_policy_directory(x->policy)) || random_id("s", x->id) < 0)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a session");
-        cordon_box_asked_by(x->box, person);
         cordon_box_on_held(x->box, on_held, x->tenant);
-        return cordon_session_start(x->box, e);
+        return cordon_box_asked_by(x->box, person, e) < 0 ? -1 : cordon_session_start(x->box, e);
 }
 
 static void begin(struct serve_call *c, const char *policy, struct reply *r)

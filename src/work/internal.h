@@ -122,7 +122,7 @@ enum layer_state { LAYER_OPEN = 0, LAYER_SEALED, LAYER_APPLIED };
 /* The version of everything in an overlay's directory. One more field in `meta`, or one more number at the
  * end of a line of `commit` or of a record's NOW-SIZE, needs no new version: readers keep unknown ones as
  * they are. */
-enum { LAYER_VERSION = 2 }; /* 1: without `ask`, which an earlier cordon would not heed */
+enum { LAYER_VERSION = 3 }; /* 1: without `ask`, 2: without `by`, which an earlier cordon would not heed */
 
 struct work_door {
         char *host;
@@ -156,6 +156,8 @@ struct layer {
         char *box, *policy;
         char **asks; /* lines of `edit` doors with `ask`, of all runs on it: see question.c */
         size_t ask_count;
+        char **people; /* of a face, who asked for what is in it: they do not approve its apply */
+        size_t people_count;
         char **others; /* fields unknown to this version, unchanged */
         size_t other_count;
         struct work_door *doors; /* WORK_DOORS_MAX */

@@ -43,14 +43,16 @@ struct work_door_ask {
         const char *const *programs; /* files that are pinned and may run, likewise */
 };
 
+struct gate_people;
 struct work_ask {
         const struct cordon_context *cx;
-        const char *run, *box, *policy; /* id, name, digest */
-        const char *const *asks;        /* lines of `edit` doors with `ask`; NULL-terminated or NULL */
-        const char *on;                 /* continue in this run's overlay; or NULL */
-        bool copy;                      /* in a copy of it, by its whole id: its box may run */
-        bool session;                   /* the box is a session */
-        bool keep;                      /* keep the overlay even if nothing changed */
+        const char *run, *box, *policy;   /* id, name, digest */
+        const char *const *asks;          /* lines of `edit` doors with `ask`; NULL-terminated or NULL */
+        const struct gate_people *people; /* of a face, who asked for the run; or NULL */
+        const char *on;                   /* continue in this run's overlay; or NULL */
+        bool copy;                        /* in a copy of it, by its whole id: its box may run */
+        bool session;                     /* the box is a session */
+        bool keep;                        /* keep the overlay even if nothing changed */
         const struct work_door_ask *doors;
         size_t door_count;
 };
@@ -72,6 +74,8 @@ struct work_run;
 struct work_run *work_begin(const struct work_ask *ask, struct err *e);
 /* One per door, in their order. */
 const struct work_place *work_places(const struct work_run *w);
+/* These asked for what the box does, too. */
+int work_people(struct work_run *w, const struct gate_people *people, struct err *e);
 /* Does the overlay hold more than this? Stops counting when it does. */
 bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries);
 /* Free bytes on the overlay's filesystem; UINT64_MAX: unknown. */
@@ -177,7 +181,8 @@ int work_apply(const struct work_apply *a, struct work_outcome *ret, struct err 
 /* An overlay whose run had an `edit` door with `ask`: what a person must approve before this apply. */
 struct work_question {
         char run[WORK_RUN_MAX], box[80], policy[80];
-        struct buf asks; /* the doors, a line each */
+        struct buf asks;   /* the doors, a line each */
+        struct buf people; /* who asked for what is in it, a number each, with commas between them */
         char digest[65]; /* of the path, type, mode, owner and content of each entry; "": nothing is asked */
         size_t entries, flagged;
         struct buf paths; /* of the entries that are no directories, absolute, each with a NUL */

@@ -62,9 +62,9 @@ done
 
 # --- what a later version wrote ---
 sums() { (cd "$CORDON_STATE/work" && find . -type f | sort | xargs sha256sum); }
-old layer-1 sealed && sed -i 's/^version=1/version=3/' "$layer/meta" && sums >want
+old layer-1 sealed && sed -i 's/^version=1/version=4/' "$layer/meta" && sums >want
 for verb in diff apply undo discard fork; do
-        has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the overlay $run was written by a later cordon: its format is 3, and this one reads up to 2"
+        has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the overlay $run was written by a later cordon: its format is 4, and this one reads up to 3"
 done
 has "so does a run on it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "was written by a later cordon"
 has "the list shows it" "$(cordon diff --list)" "$run       later"

@@ -114,6 +114,8 @@ int question_fill(const struct layer *l, struct entries *v, struct work_question
         (void) snprintf(ret->policy, sizeof ret->policy, "%s", l->policy ? l->policy : "");
         for (size_t i = 0; i < l->ask_count; i++)
                 buf_printf(&ret->asks, "%s\n", l->asks[i]);
+        for (size_t i = 0; i < l->people_count; i++)
+                buf_printf(&ret->people, "%s%s", i ? "," : "", l->people[i]);
 
         for (size_t i = 0; i < v->n; i++) {
                 ret->entries += v->v[i].chosen;
@@ -122,7 +124,7 @@ int question_fill(const struct layer *l, struct entries *v, struct work_question
 
         put_list(l, v, &ret->text);
         put_paths(l, v, &ret->paths);
-        if (ret->text.failed || ret->paths.failed || ret->asks.failed)
+        if (ret->text.failed || ret->paths.failed || ret->asks.failed || ret->people.failed)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
 
         if (ret->text.n <= LIST_MAX)
@@ -135,6 +137,7 @@ int question_fill(const struct layer *l, struct entries *v, struct work_question
 void work_question_done(struct work_question *q)
 {
         buf_done(&q->asks);
+        buf_done(&q->people);
         buf_done(&q->paths);
         buf_done(&q->text);
 }

@@ -210,6 +210,9 @@ static int fork_into(const struct layer *from, struct layer *to, struct err *e)
         for (size_t i = 0; i < from->ask_count; i++)
                 to->asks = layer_append(to, to->asks, &to->ask_count, from->asks[i]);
 
+        for (size_t i = 0; i < from->people_count; i++)
+                to->people = layer_append(to, to->people, &to->people_count, from->people[i]);
+
         for (size_t i = 0; i < from->other_count; i++)
                 to->others = layer_append(to, to->others, &to->other_count, from->others[i]);
 

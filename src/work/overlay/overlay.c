@@ -141,7 +141,10 @@ static int write_whole(int dir, const char *name, const struct buf *text, bool d
 int layer_write(struct layer *l, struct err *e)
 {
         AUTO_BUF(out);
-        put_number(&out, "version", l->ask_count ? LAYER_VERSION : LAYER_VERSION - 1);
+        put_number(&out, "version",
+                   l->people_count ? LAYER_VERSION
+                   : l->ask_count  ? LAYER_VERSION - 1
+                                   : LAYER_VERSION - 2);
         append_field(&out, "run", l->run);
         append_field(&out, "box", l->box ? l->box : "");
         append_field(&out, "policy", l->policy ? l->policy : "");
@@ -154,6 +157,9 @@ int layer_write(struct layer *l, struct err *e)
         put_number(&out, "start-ns", (uint64_t) l->start.tv_nsec);
         for (size_t i = 0; i < l->ask_count; i++)
                 append_field(&out, "ask", l->asks[i]);
+
+        for (size_t i = 0; i < l->people_count; i++)
+                append_field(&out, "by", l->people[i]);
 
         for (size_t i = 0; i < l->other_count; i++)
                 buf_add(&out, l->others[i], strlen(l->others[i]) + 1);
@@ -231,6 +237,8 @@ static void take_field(struct layer *l, const char *key, const char *value, cons
                 l->start.tv_nsec = (long) n;
         else if (strcmp(key, "ask") == 0)
                 l->asks = layer_append(l, l->asks, &l->ask_count, value);
+        else if (strcmp(key, "by") == 0)
+                l->people = layer_append(l, l->people, &l->people_count, value);
         else if (strcmp(key, "state") == 0)
                 take_state(l, value);
         else if (strcmp(key, "version") != 0 && strcmp(key, "run") != 0)

@@ -2,11 +2,13 @@
 /* work/overlay/overlay_begin.c - an overlay at both ends of a run: created before the box, sealed or
  * removed after it. */
 #include "base/fd.h"
+#include "gate/gate.h"
 #include "store/store.h"
 #include "work/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -384,6 +386,23 @@ static struct layer *new_or_old(const struct work_ask *ask, struct err *e)
         return layer_open(ask->cx, ask->copy ? ask->run : ask->on, LAYER_WAITING, e);
 }
 
+/* Of more people than there is room for, everybody is taken for one who asked: "*". */
+static void add_people(struct layer *l, const struct gate_people *p)
+{
+        enum { ROOM = sizeof p->v / sizeof *p->v };
+        for (unsigned i = 0; p && i < p->n; i++) {
+                char number[24];
+                bool known = false;
+                (void) snprintf(number, sizeof number, "%" PRIu64, i < ROOM ? p->v[i] : 0);
+                if (i >= ROOM)
+                        memcpy(number, "*", 2);
+                for (size_t k = 0; k < l->people_count; k++)
+                        known |= strcmp(l->people[k], number) == 0;
+                if (!known)
+                        l->people = layer_append(l, l->people, &l->people_count, number);
+        }
+}
+
 static int open_layer(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
         w->fresh = !ask->on || ask->copy;
@@ -411,12 +430,20 @@ static int open_layer(struct work_run *w, const struct work_ask *ask, struct err
         for (const char *const *x = ask->asks; x && *x; x++)
                 w->l->asks = layer_append(w->l, w->l->asks, &w->l->ask_count, *x);
 
+        add_people(w->l, ask->people);
         w->free_at_start = work_room(w);
 
         /* Not the coarse clock: newer kernels have finer file times, and a file written just before would
          * count as changed. No program of the box has seen a change within a tick from here. */
         (void) clock_gettime(CLOCK_REALTIME, &w->l->start);
         return 0;
+}
+
+int work_people(struct work_run *w, const struct gate_people *people, struct err *e)
+{
+        size_t before = w->l->people_count;
+        add_people(w->l, people);
+        return w->l->people_count == before ? 0 : layer_write(w->l, e);
 }
 
 static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
