@@ -18,7 +18,7 @@ is "standard input is empty" "$(cat)" ""
 is "no other descriptor" "$(ls /proc/self/fd | grep -x '[4-9]')" ""
 done_testing
 END
-seen() { "$@" sh "$T/tests/run" --one "$T" "$T/tests/cli/t0000-seen.sh" 2>&1 | grep -v '^  *skipped' | sed 's/ [0-9]*s$//'; }
+seen() { "$@" sh "$T/tests/run" --one "$T" "$T/tests/cli/t0000-seen.sh" 2>&1 | grep -v '^  *skipped' | sed 's/^\[[^]]*\] //; s/ [0-9]*s$//'; }
 export TEST_CLEAN=''
 want="ok   t0000-seen: 8 "
 is "as it is" "$(seen env)" "$want"
