@@ -42,6 +42,7 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
+        free(b->denials);
         api_checks_free(b->own_checks.ready);
         api_parked_free(&b->parked);
         arena_done(&b->texts);
@@ -528,6 +529,40 @@ static const char *name_lost(cordon_box *b, const struct box_result *r)
         return b->lost;
 }
 
+/* Without memory for them they count as lost. */
+static void publish_denials(cordon_box *b, const struct box_result *r)
+{
+        if (r->denial_count == 0)
+                return;
+
+        cordon_denial *rows = realloc(b->denials, r->denial_count * sizeof *rows);
+        if (!rows) {
+                b->result.denials_lost += r->denial_count;
+                return;
+        }
+
+        b->denials = rows;
+        for (unsigned i = 0; i < r->denial_count; i++) {
+                const struct effect_row *d = &r->denials[i];
+                rows[i] = (cordon_denial){ .what = d->what,
+                                           .layer = d->layer,
+                                           .program = d->program,
+                                           .permit = d->permit,
+                                           .argument = d->argument,
+                                           .count = d->count,
+                                           .code = effect_kind_name(d->effect.kind),
+                                           .path = d->effect.target,
+                                           .method = d->effect.method ? d->effect.method : "",
+                                           .on_host = d->on_host,
+                                           .reason = effect_reason_name(d->effect.reason),
+                                           .minor = d->weight,
+                                           .why = d->why };
+        }
+
+        b->result.denials = rows;
+        b->result.denial_count = r->denial_count;
+}
+
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
@@ -557,8 +592,6 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .start_ns = r->start_ns,
                                  .memory_peak = r->memory_peak,
                                  .output_bytes = r->output_bytes,
-                                 .denials = b->denials,
-                                 .denial_count = r->denial_count,
                                  .denials_lost = box_denials_lost(r),
                                  .lost = name_lost(b, r),
                                  .mid_line = r->mid_line,
@@ -589,22 +622,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
         for (unsigned i = 0; i <= ABSENT_MAX; i++)
                 b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
 
-        for (unsigned i = 0; i < r->denial_count; i++) {
-                const struct effect_row *d = &r->denials[i];
-                b->denials[i] = (cordon_denial){ .what = d->what,
-                                                 .layer = d->layer,
-                                                 .program = d->program,
-                                                 .permit = d->permit,
-                                                 .argument = d->argument,
-                                                 .count = d->count,
-                                                 .code = effect_kind_name(d->effect.kind),
-                                                 .path = d->effect.target,
-                                                 .method = d->effect.method ? d->effect.method : "",
-                                                 .on_host = d->on_host,
-                                                 .reason = effect_reason_name(d->effect.reason),
-                                                 .minor = d->weight,
-                                                 .why = d->why };
-        }
+        publish_denials(b, r);
 
         return &b->result;
 }

@@ -173,7 +173,7 @@ struct cordon_box {
         cordon_result result;
         bool start_failed; /* for a reason that the box itself could not keep */
         cordon_error start_error;
-        cordon_denial denials[DENIALS_MAX];
+        cordon_denial *denials; /* as many as were reported; NULL if none was */
         const char *absent[ABSENT_MAX + 1];
         struct arena texts; /* the reported texts */
 };

@@ -402,11 +402,32 @@ static bool has_room(struct run *run, const struct effect *f)
         return room;
 }
 
+/* Most runs have few denials: the rows double when they are full. */
+static bool has_row(struct run *run)
+{
+        struct box_result *r = &run->r;
+        if (r->denial_count < run->denial_rows)
+                return true;
+
+        unsigned rows = run->denial_rows ? 2 * run->denial_rows : 8;
+        struct effect_row *more = arena_alloc(&run->texts, rows * sizeof *more);
+        if (!more)
+                return false;
+
+        if (r->denial_count > 0)
+                memcpy(more, r->denials, r->denial_count * sizeof *more);
+
+        r->denials = more;
+        run->denial_rows = rows;
+        return true;
+}
+
 void keeper_add_denial(struct run *run, struct effect_row *n)
 {
         struct box_result *r = &run->r;
         fill_words(run, n);
-        if (has_room(run, &n->effect) && effect_row_copy(n, &run->texts, &r->denials[r->denial_count]))
+        if (has_row(run) && has_room(run, &n->effect) &&
+            effect_row_copy(n, &run->texts, &r->denials[r->denial_count]))
                 record_denial(run, &r->denials[r->denial_count++]);
         else
                 r->lost[holds_secrets(&n->effect) ? EFFECT_NONE : n->effect.kind]++;

@@ -167,6 +167,7 @@ struct run {
         struct err refused;          /* why a stream was refused; code 0: none was */
         bool tripped;                /* `refused` is of a tripwire */
         unsigned kept[ROOM__COUNT];  /* denials, each in its room */
+        unsigned denial_rows;        /* room in the result's array */
         uint64_t began_ns, next_look_ns;
         struct lease lease;
         bool up;

@@ -63,10 +63,10 @@ struct box_result {
         uint64_t group_wait_ns;     /* the part of it spent on control groups */
         uint64_t output_bytes;
         bool output_truncated;
-        bool mid_line;         /* on the caller's standard error the payload left an unfinished line */
-        char ledger[200];      /* "on", or "off: WHY" */
-        char ledger_lost[184]; /* why it is off although it was to be on; or "" */
-        struct effect_row denials[DENIALS_MAX]; /* each once */
+        bool mid_line;              /* on the caller's standard error the payload left an unfinished line */
+        char ledger[200];           /* "on", or "off: WHY" */
+        char ledger_lost[184];      /* why it is off although it was to be on; or "" */
+        struct effect_row *denials; /* each once */
         unsigned denial_count;
         /* Denials that found no room, here or on the way: at least so many of each kind; EFFECT_NONE: of
          * paths that hold secrets, whatever kind. */

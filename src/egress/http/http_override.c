@@ -414,7 +414,7 @@ static enum effect_reason object_to_field(struct http_flow *f, const struct http
         enum named what = named_by(d->name);
         if (what == NAMES_METHOD &&
             (d->value.n != method.n ||
-             strncasecmp((const char *) d->value.p, (const char *) method.p, method.n)))
+             strncasecmp((const char *) d->value.p, (const char *) method.p, method.n) != 0))
                 return REASON_METHOD_HEADER;
 
         if (what == NAMES_PATH)

@@ -20,6 +20,5 @@ void pruned_add(struct pruned *p, uint64_t index)
 void pruned_digest(const struct pruned *p, char ret[LEDGER_DIGEST])
 {
         struct sha256 sum = p->sum;
-        memcpy(ret, "sha256:", 7);
-        sha256_end_hex(&sum, ret + 7);
+        sha256_end_hex(&sum, stpcpy(ret, "sha256:"));
 }

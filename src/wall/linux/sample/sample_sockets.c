@@ -59,12 +59,12 @@ static int request(int nl, const struct kind *k)
 }
 
 /* A Unix socket accounts for what it has sent, the others for what they have queued and received. */
-static uint64_t socket_bytes(const struct nlmsghdr *h, bool local)
+static uint64_t socket_bytes(struct nlmsghdr *h, bool local)
 {
         size_t body = local ? sizeof(struct unix_diag_msg) : sizeof(struct inet_diag_msg);
         const unsigned short wanted = local ? UNIX_DIAG_MEMINFO : INET_DIAG_SKMEMINFO;
         int left = (int) h->nlmsg_len - (int) NLMSG_SPACE(body);
-        const struct rtattr *a = (const void *) ((const char *) NLMSG_DATA(h) + NLMSG_ALIGN(body));
+        struct rtattr *a = (void *) ((char *) NLMSG_DATA(h) + NLMSG_ALIGN(body));
 
         for (; RTA_OK(a, left); a = RTA_NEXT(a, left)) {
                 uint32_t m[SK_MEMINFO_BACKLOG + 1] = { 0 };
@@ -88,9 +88,8 @@ static uint64_t kind_bytes(int nl, const struct kind *k)
                 return 0;
 
         for (ssize_t n; (n = recv(nl, room, sizeof room, 0)) > 0;) {
-                int left = (int) n;
-                for (const struct nlmsghdr *h = (const void *) room; NLMSG_OK(h, left);
-                     h = NLMSG_NEXT(h, left)) {
+                size_t left = (size_t) n;
+                for (struct nlmsghdr *h = (void *) room; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
                         if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
                                 return sum;
                         sum += socket_bytes(h, k->family == AF_UNIX);
