@@ -178,13 +178,48 @@ static void name_home(const struct cordon_box *b, const struct door *doors, size
         r->home_real = realpath(home, real) ? real : home;
 }
 
+static bool names_variable(const struct door *doors, size_t n, const char *name)
+{
+        for (size_t i = 0; i < n; i++)
+                if (doors[i].kind == DOOR_ENV && strcmp(doors[i].name, name) == 0)
+                        return true;
+        return false;
+}
+
+/* The time zone, the language and colours, which need no door. */
+static bool pass_usual(const struct cordon_context *cx, const struct door *doors, size_t n, const char **v,
+                       size_t *k)
+{
+        size_t count;
+        const char *const *usual = policy_passed_vars(&count);
+        for (size_t i = 0; i < count; i++) {
+                const char *value = context_get(cx, usual[i]);
+                char *both = NULL;
+                if (!value || !policy_passes(value) || names_variable(doors, n, usual[i]))
+                        continue;
+                if (asprintf(&both, "%s=%s", usual[i], value) < 0)
+                        return false;
+                v[(*k)++] = both;
+        }
+
+        return true;
+}
+
+/* A tenant does not get its server's, and an interpreter that is parked started before the caller came. */
+static bool is_usual(const struct cordon_policy *p)
+{
+        return !p->cx->tenant.tag[0] && !policy_warm(p->checked, WARM_PYTHON3) &&
+               !policy_warm(p->checked, WARM_NODE);
+}
+
 /* Values of the caller's variables that `env NAME` doors pass on; NULL: no memory. */
 static const char **passed_variables(const struct cordon_box *b, const struct door *doors, size_t n,
-                                     struct err *e)
+                                     bool usual, struct err *e)
 {
-        const char **v = calloc(n + b->told_count * GRANT_WORDS + API_CANARIES_OWN + 1, sizeof *v);
-        size_t k = 0;
-        bool whole = v != NULL;
+        size_t k = 0, most = 0;
+        (void) policy_passed_vars(&most);
+        const char **v = calloc(n + most + b->told_count * GRANT_WORDS + API_CANARIES_OWN + 1, sizeof *v);
+        bool whole = v && (!usual || pass_usual(b->policy->cx, doors, n, v, &k));
 
         for (size_t i = 0; v && whole && i < n; i++) {
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
@@ -328,7 +363,8 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return NULL;
         }
 
-        const char **passed = passed_variables(b, doors, n, e);
+        bool usual = !r.image && !module && is_usual(b->policy);
+        const char **passed = passed_variables(b, doors, n, usual, e);
         struct plan_file *files = passed ? api_forms(b, &r.file_count, e) : NULL;
         r.passed = passed;
         r.files = files;

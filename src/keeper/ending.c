@@ -180,6 +180,7 @@ int ending_judge(struct box *b, struct err *e)
                 judge_silence(b);
                 judge_signal(b);
                 b->run.r.mid_line = pump_is_mid_line(&b->run);
+                input_settle(&b->run);
         }
 
         b->run.r.wall_ns = clock_mono_ns() - b->run.began_ns;

@@ -44,6 +44,12 @@ struct pump { /* one direction of one stream */
         bool blocked;  /* `to` took nothing: wait until it does */
         bool mid_line; /* the last output did not end its line */
         size_t have, sent;
+        enum {
+                INPUT_TAKEN = 0,
+                INPUT_PIPE,
+                INPUT_FILE
+        } first;      /* of an input that nothing was taken from yet */
+        size_t shown; /* bytes of it that the payload was passed, and that are still the caller's */
         char *buffer;
         struct neutral *neutral; /* `to` is a terminal: its output is made inert; or NULL */
         struct buf inert;        /* then this is written, and not `buffer` */
@@ -268,6 +274,17 @@ struct box {
 int pump_open(struct run *run, struct err *e);
 /* The pipes of a run that is not known yet: pump_open() takes them. */
 int pump_make_ahead(struct run *run, struct err *e);
+/* The two ends of a stream's pipe. */
+int pump_pipe(struct run *run, int stream, int ret[2], struct err *e);
+/* Writes the held bytes. Returns false with errno set if they cannot be written. */
+bool pump_flush(struct pump *p);
+bool pump_has_room(struct pump *p);
+/* The caller's input (stream/input.c). */
+int input_open(struct run *run, struct err *e);
+void input_serve(struct run *run);
+void input_feed(struct run *run);
+/* What the payload did not read of the first bytes stays the caller's. */
+void input_settle(struct run *run);
 /* The pipes belong to the box's user, which can then also open them by name (/dev/stdin). Only root needs to
  * set that. */
 void pump_own(struct run *run, uid_t uid, gid_t gid);

@@ -460,6 +460,10 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
 /* Is the box's own /proc, /dev or home at or below this path, so that no door can show the host's? The
  * process wall has none of its own. */
 bool policy_is_own_place(const char *path);
+/* The caller's variables that every box of this host's programs gets without a door, and which values of
+ * them. */
+const char *const *policy_passed_vars(size_t *ret_count);
+bool policy_passes(const char *value);
 /* One sentence: what adding that line would let a hostile payload do. */
 void policy_line_cost(const struct effect *f, struct buf *out);
 

@@ -60,6 +60,17 @@ for who in root as_user; do
                 $c -n -- true
                 cat
         ) <lines)" "$(cat lines)"
+        # A command that reads no input leaves it to the next one; one that reads a part, the rest of the first page.
+        loop() { while read -r l; do "$@" echo "$l"; done | tr '\n' ' '; }
+        is "$who: a loop over a pipe goes through all lines" "$(seq 5 | loop $c --)" "1 2 3 4 5 "
+        is "$who: a loop over a file, too" "$(seq 5 >five && loop $c -- <five)" "1 2 3 4 5 "
+        is "$who: also behind the process wall" "$(seq 5 | loop $c --wall process --)" "1 2 3 4 5 "
+        is "$who: what was read is taken" "$(seq 5 | ($c -- dd bs=1 count=4 status=none && cat) | tr '\n' ' ')" "1 2 3 4 5 "
+        is "$who: all that was read is taken" "$(seq 5 | ($c -- cat && cat) | tr '\n' ' ')" "1 2 3 4 5 "
+        is "$who: a payload that closes its input leaves it" "$(seq 3 | ($c -- sh -c 'exec <&-; sleep 0.1' && cat) | tr '\n' ' ')" "1 2 3 "
+        # A payload can write into its own pipe, or change its size: what it read is recorded, nothing else is given back.
+        is "$who: bytes that a payload puts back do not reach the caller" "$(seq 3 | ($c -- sh -c 'cat <&0 >/dev/null & echo forged >/proc/self/fd/0; wait' && cat) | grep -c forged)" 0
+        is "$who: nor more than there was" "$(seq 3 >five && ($c -- sh -c 'head -c 99999 /dev/zero >/proc/self/fd/0 & sleep 0.1' && cat) <five | tr '\n' ' ')" "1 2 3 "
         # --- a slow reader does not hold up the limits ---
         rm -f ended left
         began=$(date +%s%N)

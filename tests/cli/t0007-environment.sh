@@ -4,6 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 root() { "$@"; }
+usual="CLICOLOR COLORTERM FORCE_COLOR LANG LANGUAGE LC_ALL LC_COLLATE LC_CTYPE LC_MEASUREMENT LC_MESSAGES LC_MONETARY LC_NUMERIC LC_PAPER LC_TIME NO_COLOR TZ"
+# shellcheck disable=SC2086
+unset $usual
 mkdir -p here/sub && chmod -R a+rX here
 export AWS_SECRET_ACCESS_KEY=hunter2 SSH_AUTH_SOCK=/tmp/agent PASSED=passed LD_PRELOAD='' LD_LIBRARY_PATH=/evil PYTHONPATH=/evil IFS_LEAK=1 EMPTY=
 for who in root as_user; do
@@ -11,6 +14,18 @@ for who in root as_user; do
         names() { cut -d= -f1 | sort | tr '\n' ' '; }
         is "$who: five variables and no more" "$(box -- env | names)" "HOME LANG PATH TERM USER "
         is "$who: five behind the process wall too" "$(box --wall process -- env | names)" "HOME LANG PATH TERM USER "
+        # Time zone, language and colours of the caller, and of them only values that look like one.
+        set_all() { for v in $usual; do echo "$v=x-$v"; done; }
+        # shellcheck disable=SC2046
+        is "$who: the caller's zone, language and colours pass, and nothing beside them" \
+                "$(env $(set_all) LC_SECRET=x-no TZDIR=x-no COLUMNS=7 "$CORDON" run -q -- env </dev/null | sed -n 's/=x-.*//p' | sort | tr '\n' ' ')" "$usual "
+        # shellcheck disable=SC2046
+        is "$who: behind the process wall, too" \
+                "$(env $(set_all) "$CORDON" run -q --wall process -- env </dev/null | sed -n 's/=x-.*//p' | sort | tr '\n' ' ')" "$usual "
+        is "$who: what looks like none does not pass" "$(env TZ='$(id)' LANG="a b" "$CORDON" run -q -- env </dev/null | names)" "HOME LANG PATH TERM USER "
+        is "$who: and LANG is the box's then" "$(env LANG="a b" "$CORDON" run -q -- sh -c 'echo $LANG' </dev/null)" C.UTF-8
+        is "$who: a door goes before them" "$(TZ=Asia/Tokyo box --env TZ=UTC0 -- sh -c 'echo $TZ')" UTC0
+        is "$who: why says so" "$("$CORDON" why --json env TZ | jq -r .answer)" allow
         is "$who: HOME is the box's" "$(box -- sh -c 'echo $HOME')" /home/box
         is "$who: USER is the box's" "$(box -- sh -c 'echo $USER')" box
         is "$who: PATH is not the caller's" "$(PATH="/evil:$PATH" box -- sh -c 'echo $PATH')" /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin

@@ -32,6 +32,7 @@ is "a shell is sh where the image has no bash" "$(echo 'cat /etc/os-release' | "
 is "a program at the top starts" "$(box -- /entry)" started
 is "the box has an account" "$(box -- sh -c 'grep -c . /etc/passwd; id -un' | tr '\n' ' ')" "2 box "
 is "what it writes is in the overlay" "$(box -- sh -c 'echo x >/usr/lib/new && cat /usr/lib/new && rm /etc/os-release && ls /etc' | tr '\n' ' ' | cut -c1-2)" "x "
+is "the caller's zone and language are not the image's" "$(TZ=Asia/Tokyo LC_ALL=C box -- env | grep -c -e TZ= -e LC_ALL=)" 0
 is "and runs, as with run any" "$(box -- sh -c 'cp /bin/busybox /usr/echo && /usr/echo ran')" ran
 is "the image is as it was" "$(sums "$r")" "$before"
 has "nothing is made at /" "$(box -- sh -c 'touch /new; echo BEGAN')" "Read-only"

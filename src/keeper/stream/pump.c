@@ -7,22 +7,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 enum { FILTER_MS = 20 };
-
-static bool is_null_device(int fd)
-{
-        struct stat st;
-        return fd < 0 || (fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(1, 3));
-}
 
 /* A description of our own for pipes and terminals, so that O_NONBLOCK stays ours: the caller shares its. */
 static int open_outlet(struct pump *p, int fd, struct err *e)
@@ -70,20 +62,6 @@ static int open_neutral(struct pump *p, bool tty, struct err *e)
                 return err_set(e, ERR_MEMORY, ENOMEM, "out of memory");
 
         neutral_init(p->neutral, tty ? NEUTRAL_SCREEN : NEUTRAL_COLOUR);
-        return 0;
-}
-
-static int open_pipe(struct run *run, int stream, int ret[2], struct err *e)
-{
-        bool to_payload = stream == 0;
-        if (run->ahead[stream] >= 0) {
-                ret[to_payload] = TAKE_FD(run->ahead[stream]);
-                ret[!to_payload] = -1; /* the payload has it */
-                return 0;
-        }
-
-        if (pipe2(ret, O_CLOEXEC) < 0 || fcntl(ret[to_payload], F_SETFL, O_NONBLOCK) < 0)
-                return err_set(e, ERR_IO, errno, "making a pipe: %s", strerror(errno));
         return 0;
 }
 
@@ -144,35 +122,13 @@ static int open_output(struct run *run, int stream, struct err *e)
         if (run->c->plan->order->tty)
                 return 0; /* the terminal comes from init */
 
-        if (open_pipe(run, stream, ends, e) < 0)
+        if (pump_pipe(run, stream, ends, e) < 0)
                 return -1;
 
         p->from = ends[0];
         p->own_from = true;
         run->inside.stdio[stream] = ends[1];
         return form ? open_filter(run, p, form, e) : 0;
-}
-
-static int open_input(struct run *run, struct err *e)
-{
-        run->in.from = run->c->io.in;
-        if (run->c->plan->order->tty)
-                return 0;
-
-        int ends[2];
-        if (open_pipe(run, 0, ends, e) < 0)
-                return -1;
-
-        run->inside.stdio[0] = ends[0];
-        run->in.to = ends[1];
-        run->in.own_to = true;
-        run->in.outlet = OUTLET_NONBLOCK;
-        if (is_null_device(run->c->io.in)) {
-                fd_close(&run->in.to);
-                run->in.from = -1;
-        }
-
-        return 0;
 }
 
 int pump_open(struct run *run, struct err *e)
@@ -182,14 +138,14 @@ int pump_open(struct run *run, struct err *e)
                 *all[i] = (struct pump){ .from = -1, .to = -1 };
                 run->inside.stdio[i] = -1;
         }
-        return open_input(run, e) < 0 || open_output(run, 1, e) < 0 || open_output(run, 2, e) < 0 ? -1 : 0;
+        return input_open(run, e) < 0 || open_output(run, 1, e) < 0 || open_output(run, 2, e) < 0 ? -1 : 0;
 }
 
 int pump_make_ahead(struct run *run, struct err *e)
 {
         for (int i = 0; i < 3; i++) {
                 int ends[2];
-                if (open_pipe(run, i, ends, e) < 0)
+                if (pump_pipe(run, i, ends, e) < 0)
                         return -1;
                 run->ahead[i] = ends[i == 0];
                 run->inside.stdio[i] = ends[i != 0];
@@ -263,6 +219,7 @@ static void close_pump(struct pump *p)
 
 void pump_close(struct run *run)
 {
+        input_settle(run);
         close_pump(&run->in);
         close_pump(&run->out[0]);
         close_pump(&run->out[1]);
@@ -292,54 +249,6 @@ bool pump_outputs_idle(const struct run *run)
         return !pump_is_blocked(run) && poll(p, 2, 0) == 0;
 }
 
-/* One write that does not block, whatever the caller's descriptor is. A pipe that is ready takes PIPE_BUF at
- * once. */
-static ssize_t write_output(const struct pump *p, const char *at, size_t n)
-{
-        if (p->outlet == OUTLET_SOCKET)
-                return send(p->to, at, n, MSG_DONTWAIT | MSG_NOSIGNAL);
-
-        struct pollfd ready = { .fd = p->to, .events = POLLOUT };
-        if (p->outlet == OUTLET_POLITE && poll(&ready, 1, 0) != 1) {
-                errno = EAGAIN;
-                return -1;
-        }
-
-        return write(p->to, at, p->outlet == OUTLET_POLITE && n > PIPE_BUF ? PIPE_BUF : n);
-}
-
-/* Writes the held bytes. Returns false with errno set if they cannot be written. */
-static bool flush(struct pump *p)
-{
-        const char *text = p->neutral ? p->inert.p : p->buffer;
-        while (p->sent < p->have) {
-                const char *at = text + p->sent;
-                size_t n = p->have - p->sent;
-                ssize_t k = write_output(p, at, n);
-                if (k < 0 && errno == EINTR)
-                        continue;
-                if (k < 0 && errno == EAGAIN) {
-                        p->blocked = true;
-                        return true;
-                }
-                if (k < 0)
-                        return false;
-                p->sent += (size_t) k;
-                p->mid_line = k > 0 ? text[p->sent - 1] != '\n' : p->mid_line;
-        }
-
-        p->have = p->sent = 0;
-        p->blocked = false;
-        return true;
-}
-
-static bool has_room(struct pump *p)
-{
-        if (!p->buffer)
-                p->buffer = malloc(PUMP_BUFFER);
-        return p->buffer != NULL;
-}
-
 static void end_output(struct pump *p)
 {
         if (p->own_from)
@@ -358,7 +267,7 @@ static bool is_empty(const struct pump *p, short events)
 /* The reader is gone: the payload gets SIGPIPE as it would unboxed. */
 static void hand_on(struct run *run, struct pump *p)
 {
-        if (flush(p))
+        if (pump_flush(p))
                 return;
         if (errno != EPIPE && run->output_error == 0)
                 run->output_error = errno;
@@ -386,7 +295,7 @@ static void finish_output(struct run *run, struct pump *p)
                 run->r.terminal_cuts += neutral_cuts(p->neutral);
                 p->have = p->inert.failed ? 0 : p->inert.n;
                 p->sent = 0;
-                (void) flush(p);
+                (void) pump_flush(p);
         }
 
         end_output(p);
@@ -403,7 +312,7 @@ static void serve_output(struct run *run, int stream, short events)
 
         uint64_t cap = run->c->plan->order->limits.value[LIMIT_OUTPUT];
         uint64_t room = cap - run->r.output_bytes;
-        if (!has_room(p))
+        if (!pump_has_room(p))
                 return;
 
         ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
@@ -440,64 +349,6 @@ static void serve_output(struct run *run, int stream, short events)
                 keeper_limit_fired(run->box, LIMIT_OUTPUT);
 }
 
-static void end_input(struct run *run)
-{
-        static const char eot = 4; /* a terminal has no end but this */
-        if (run->tty >= 0)
-                (void) !write(run->tty, &eot, 1);
-        else
-                fd_close(&run->in.to);
-
-        run->in.from = -1;
-        run->in.have = 0;
-}
-
-/* The payload has closed its input. */
-static void feed(struct pump *p)
-{
-        if (flush(p))
-                return;
-        if (p->own_to)
-                fd_close(&p->to);
-        p->from = -1;
-        p->have = p->sent = 0;
-}
-
-/* By errno: did the caller provide no input at all? A descriptor that is not open for reading; a terminal
- * that belongs to another process group by now. */
-static bool is_no_input(int from)
-{
-        int sys = errno;
-        bool none = sys == EBADF || (sys == EIO && isatty(from));
-        errno = sys;
-        return none;
-}
-
-/* The payload cannot see that a read failed: it gets EOF. */
-static void serve_input(struct run *run)
-{
-        struct pump *p = &run->in;
-        if (!has_room(p))
-                return;
-
-        ssize_t n = read(p->from, p->buffer, PUMP_BUFFER);
-        if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return;
-
-        if (n < 0 && !is_no_input(p->from))
-                run->input_error = errno;
-
-        if (n <= 0) {
-                end_input(run);
-                return;
-        }
-
-        record_bytes(run, 0, p->buffer, (size_t) n);
-        p->have = (size_t) n;
-        p->sent = 0;
-        feed(p);
-}
-
 /* One entry per pump, in this order: in, out, err. A closed or idle one has -1. */
 void pump_poll(struct run *run, struct pollfd *p)
 {
@@ -527,9 +378,9 @@ void pump_serve(struct run *run, const struct pollfd *p, unsigned n)
                 bool waited = all[i]->blocked;
                 all[i]->blocked = false;
                 if (i == 0 && waited)
-                        feed(all[i]);
+                        input_feed(run);
                 else if (i == 0)
-                        serve_input(run);
+                        input_serve(run);
                 else if (waited)
                         hand_on(run, all[i]);
                 else

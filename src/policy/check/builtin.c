@@ -30,7 +30,13 @@ static const struct builtin_file files[] = {
         { "/sys/devices/system/cpu", true, false, false, "the box's own /sys", LOCAL_PROC },
 };
 
-static const char *const vars[] = { "HOME", "LANG", "PATH", "TERM", "USER" };
+static const char *const vars[] = {
+        "HOME",       "PATH",       "TERM",     "USER",     /* the box's own */
+        "CLICOLOR",   "COLORTERM",  "LANG",     "LANGUAGE", /* from here on passed, if set */
+        "LC_ALL",     "LC_COLLATE", "LC_CTYPE", "LC_MEASUREMENT", "LC_MESSAGES", "LC_MONETARY",
+        "LC_NUMERIC", "LC_PAPER",   "LC_TIME",  "NO_COLOR",       "FORCE_COLOR", "TZ",
+};
+enum { OWN_VARS = 4 };
 const char builtin_var_name[] = "a variable of every box";
 
 static const char *const bin_dirs[] = {
@@ -53,6 +59,21 @@ const char *const *builtin_vars(size_t *ret_count)
 {
         *ret_count = COUNT(vars);
         return vars;
+}
+
+/* Of the time zone, the language and colours only what looks like one. */
+bool policy_passes(const char *value)
+{
+        static const char plain[] =
+                "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:,;@+-<>/";
+        size_t n = strspn(value, plain);
+        return value[n] == '\0' && n <= 64;
+}
+
+const char *const *policy_passed_vars(size_t *ret_count)
+{
+        *ret_count = COUNT(vars) - OWN_VARS;
+        return vars + OWN_VARS;
 }
 
 const char *const *builtin_bin_dirs(size_t *ret_count)
