@@ -113,3 +113,9 @@ int api_image_open(struct cordon_box *b, struct err *e)
                 return 0;
         return api_is_tree(ref) ? open_tree(b, ref, e) : open_stored(b, ref, e);
 }
+
+int api_image_is_there(const struct cordon_box *b, struct err *e)
+{
+        const char *ref = policy_root(b->policy->checked);
+        return b->has_image && strcmp(b->image.plan.dir, "/") != 0 ? 0 : not_stored(b, ref, e);
+}

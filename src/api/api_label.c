@@ -13,16 +13,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct label api_label_most(const struct cordon_box *b)
+{
+        struct label most = policy_label_most(b->policy->checked);
+        label_join(&most, &b->label);
+        for (unsigned i = 0; i < b->shut_count; i++)
+                label_join(&most, &b->shut[i].label);
+        return most;
+}
+
 /* Bytes to a socket of the host, or to who connects to the box, are not held one by one: such a door must be
  * fit for all that the run may come to read. */
 static int check_spills(const struct cordon_box *b, struct err *e)
 {
         const struct checked_policy *c = b->policy->checked;
-        struct label most = policy_label_most(c);
+        struct label most = api_label_most(b);
         char at[256], text[LABEL_TEXT_MAX];
-        label_join(&most, &b->label);
-        for (unsigned i = 0; i < b->shut_count; i++)
-                label_join(&most, &b->shut[i].label);
         const struct door *d = policy_label_spills(c, &most);
         if (!d)
                 return 0;
@@ -87,7 +93,7 @@ static void join_overlay(const struct cordon_box *b, const struct stamp_index *x
         join_path(l, x, path);
 }
 
-int api_label(struct cordon_box *b, struct err *e)
+int api_label_begins(struct cordon_box *b, struct err *e)
 {
         struct stamp_index x;
         if (stamp_read(b->policy->cx, &x, e) < 0)
@@ -98,7 +104,12 @@ int api_label(struct cordon_box *b, struct err *e)
         join_handles(b, &x, &b->label);
         join_overlay(b, &x, &b->label);
         stamp_done(&x);
-        return check_spills(b, e);
+        return 0;
+}
+
+int api_label(struct cordon_box *b, struct err *e)
+{
+        return api_label_begins(b, e) < 0 ? -1 : check_spills(b, e);
 }
 
 /* ---- an apply: the label of an overlay goes on to what was changed ---- */

@@ -12,23 +12,9 @@
  * started and nothing made. */
 static int would_start(cordon_policy *p, struct err *e)
 {
-        static const char *const nothing[] = { "/dev/null", NULL }; /* doors are judged, no command is */
-        cordon_box *b = cordon_box_new(p);
-        if (!b || cordon_box_command(b, nothing) < 0) {
-                cordon_box_free(b);
-                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the doors");
-        }
-
-        b->dry = b->judges_only = true;
-        b->places_later = !p->has_stage;
-        b->places = p->places; /* lent */
-        b->stage = p->has_stage ? p->staged.stage : b->stage;
-        enum wall_kind wall = policy_wall(p->checked);
-        struct plan *made = api_plan(b, wall_choice(wall, 0), e);
-        int r = made ? 0 : -1;
-        plan_free(made);
-        b->places = NULL;
-        cordon_box_free(b);
+        struct dry_box d;
+        int r = api_dry_box(p, &d, e);
+        api_dry_done(&d);
         return r;
 }
 

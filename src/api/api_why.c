@@ -24,6 +24,8 @@ struct asked { /* one question, and all that is known about its answer */
         enum policy_leads leads;
         struct buf url; /* the destination */
         struct api_inside in;
+        struct dry_box dry;     /* what a start would make; zero: the answer does not depend on it */
+        struct label begins;    /* what the run holds from its start, with `after` */
         const char *asked_path; /* as it was typed; NULL: of no path */
 };
 
@@ -46,6 +48,9 @@ static enum refusal_look kind_of_path(const char *path)
 /* A module has no call for the others, and its wall refuses their doors. */
 static bool can_hold(const struct asked *q)
 {
+        if (q->f.kind == EFFECT_RUN && policy_root(q->c))
+                return false; /* of an image all programs run, or none: `run` lines choose none */
+
         return wall_has(policy_wall(q->c), WALL_PROGRAMS) || q->f.kind == EFFECT_READ ||
                q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_ENV;
 }
@@ -102,8 +107,9 @@ static bool is_absent(const struct asked *q)
                 return (q->d.door && q->d.door->optional && stat(q->d.door->path, &st) < 0) ||
                        (lstat(q->f.target, &st) < 0 && errno == ENOENT && !has_parent(q->f.target));
         case EFFECT_RUN:
-                return strchr(q->f.target, '/') ? !is_program(q->f.target)
-                                                : !api_find_program(q->f.target, found, sizeof found);
+                return policy_root(q->c)          ? false
+                       : strchr(q->f.target, '/') ? !is_program(q->f.target)
+                                                  : !api_find_program(q->f.target, found, sizeof found);
         case EFFECT_NONE:
         case EFFECT_SIGN:
         case EFFECT_DECRYPT:
@@ -189,7 +195,9 @@ static enum answer answer_after(const struct asked *q, const struct label *l, en
 {
         struct effect f = q->f;
         struct decision d = q->d;
-        f.subject.label = l;
+        struct label held = q->begins;
+        label_join(&held, l);
+        f.subject.label = &held;
         enum answer a = policy_answer(q->c, &f, &d);
         *ret_reason = d.reason;
         return a;
@@ -199,10 +207,10 @@ static enum answer answer_after(const struct asked *q, const struct label *l, en
 static void each_while(const struct asked *q, struct buf *out,
                        void (*put)(const struct label *, enum answer, enum effect_reason, struct buf *))
 {
-        struct label most = policy_label_most(q->c);
         if (q->f.kind != EFFECT_NET || q->f.after || q->d.answer != ANSWER_ALLOW)
                 return;
 
+        struct label most = api_label_most(q->dry.box);
         for (unsigned i = 0; i < most.count + (unsigned) most.untrusted; i++) {
                 struct label one = { .untrusted = i == most.count, .count = i < most.count };
                 enum effect_reason reason;
@@ -433,6 +441,51 @@ static void why_text(const struct asked *q, struct buf *out)
                                                               : "permit no line can\n");
 }
 
+/* What a start would make, where the answer depends on it: the labels of what the run is handed, the image,
+ * the places of the box's own. If the box would not start, that is another question. */
+static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
+{
+        struct err why = { 0 };
+        bool file = api_inside_asks_plan(q->c, &q->f);
+        if (!file && q->f.kind != EFFECT_NET)
+                return 0;
+
+        int made = api_dry_box(p, &q->dry, &why);
+        if (!q->dry.box || (made < 0 && file && policy_root(q->c))) {
+                *e = why;
+                return -1;
+        }
+
+        if (file)
+                return policy_root(q->c) ? api_image_is_there(q->dry.box, e) : 0;
+
+        if (api_label_begins(q->dry.box, e) < 0)
+                return -1;
+
+        q->begins = q->dry.box->label;
+        if (q->f.subject.label)
+                label_join(&q->begins, q->f.subject.label);
+        q->f.subject.label = &q->begins;
+        return 0;
+}
+
+static int ask(struct asked *q, cordon_policy *p, struct err *e)
+{
+        q->d = api_decide(p, &q->f);
+        q->asked_path = q->f.target;
+        if (look_at_start(q, p, e) < 0)
+                return -1;
+
+        api_inside(q->c, &q->dry, &q->f, &q->in, &q->d);
+        q->leads = q->staged && q->f.kind == EFFECT_NET ? policy_leads(q->staged, q->f.net, &q->url)
+                                                        : POLICY_LEADS_ITSELF;
+        q->answer = policy_answer(q->c, &q->f, &q->d);
+        if (q->d.answer != ANSWER_ALLOW)
+                find_reasons(q);
+
+        return 0;
+}
+
 char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed, cordon_error *e)
 {
         if (cordon_policy_check(p, e) < 0)
@@ -443,23 +496,18 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
 
-        q.d = api_decide(p, &q.f);
-        q.asked_path = q.f.target;
-        api_inside(q.c, &q.f, &q.in, &q.d);
-        q.leads = q.staged && q.f.kind == EFFECT_NET ? policy_leads(q.staged, q.f.net, &q.url)
-                                                     : POLICY_LEADS_ITSELF;
-        q.answer = policy_answer(q.c, &q.f, &q.d);
-        *ret_allowed = is_allowed(&q);
-        if (q.d.answer != ANSWER_ALLOW)
-                find_reasons(&q);
-
         AUTO_BUF(out);
-        (json ? why_json : why_text)(&q, &out);
+        int r = ask(&q, p, to_err(e));
+        *ret_allowed = r == 0 && is_allowed(&q);
+        if (r == 0)
+                (json ? why_json : why_text)(&q, &out);
+
         out.failed = out.failed || q.line.failed || q.cost.failed || q.difference.failed || q.url.failed;
         policy_effect_done(&q.f);
+        api_dry_done(&q.dry);
         buf_done(&q.line);
         buf_done(&q.cost);
         buf_done(&q.difference);
         buf_done(&q.url);
-        return api_give(&out, to_err(e));
+        return r < 0 ? NULL : api_give(&out, to_err(e));
 }

@@ -6,6 +6,7 @@
 #include "base/shell.h"
 #include "base/str.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -46,6 +47,33 @@ bool api_interpreter(const char *script, char *ret, size_t cap)
         if (head_of(script, head, sizeof head) == 0 || !interpreter_of(head, &name) || name[0] != '/')
                 return false;
         return (size_t) snprintf(ret, cap, "%s", name) < cap;
+}
+
+bool api_starter(const char *path, char ret[static PATH_MAX])
+{
+        Elf64_Ehdr head;
+        Elf64_Phdr part;
+
+        if (api_interpreter(path, ret, PATH_MAX))
+                return true;
+
+        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+        if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head ||
+            memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
+                return false;
+
+        for (unsigned i = 0; i < head.e_phnum; i++) {
+                off_t at = (off_t) (head.e_phoff + i * sizeof part);
+                if (pread(fd, &part, sizeof part, at) != sizeof part)
+                        return false;
+                if (part.p_type != PT_INTERP || part.p_filesz == 0 || part.p_filesz > PATH_MAX)
+                        continue;
+                bool whole = pread(fd, ret, part.p_filesz, (off_t) part.p_offset) == (ssize_t) part.p_filesz;
+                ret[part.p_filesz - 1] = '\0';
+                return whole && ret[0] == '/';
+        }
+
+        return false;
 }
 
 static const struct door *shown_by(const struct cordon_box *b, char *path)

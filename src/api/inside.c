@@ -3,12 +3,9 @@
  * and finds programs only where it sees them. So `why` judges the file that the box would open, not the typed
  * path. */
 #include "api/internal.h"
-#include "base/fd.h"
 #include "base/limits.h"
 #include "base/str.h"
 
-#include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,34 +280,6 @@ static void judge_bare(const struct checked_policy *c, const struct effect *f, s
                 *d = decide_path(c, EFFECT_RUN, in->path);
 }
 
-/* The program that the kernel starts in the end: of a script its interpreter, of most others the loader. */
-static bool starter_of(const char *path, char ret[static PATH_MAX])
-{
-        Elf64_Ehdr head;
-        Elf64_Phdr part;
-
-        if (api_interpreter(path, ret, PATH_MAX))
-                return true;
-
-        AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-        if (fd < 0 || pread(fd, &head, sizeof head, 0) != sizeof head ||
-            memcmp(head.e_ident, ELFMAG, SELFMAG) != 0 || head.e_ident[EI_CLASS] != ELFCLASS64)
-                return false;
-
-        for (unsigned i = 0; i < head.e_phnum; i++) {
-                off_t at = (off_t) (head.e_phoff + i * sizeof part);
-                if (pread(fd, &part, sizeof part, at) != sizeof part)
-                        return false;
-                if (part.p_type != PT_INTERP || part.p_filesz == 0 || part.p_filesz > PATH_MAX)
-                        continue;
-                bool whole = pread(fd, ret, part.p_filesz, (off_t) part.p_offset) == (ssize_t) part.p_filesz;
-                ret[part.p_filesz - 1] = '\0';
-                return whole && ret[0] == '/';
-        }
-
-        return false;
-}
-
 /* A program whose interpreter or loader the box does not see does not start. */
 static void judge_starter(const struct checked_policy *c, struct effect *f, struct api_inside *in,
                           struct decision *d)
@@ -319,7 +288,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         bool bare = !strchr(f->target, '/');
 
         if (d->answer != ANSWER_ALLOW || (bare && !api_find_program(f->target, found, sizeof found)) ||
-            !starter_of(bare ? found : f->target, starter))
+            !api_starter(bare ? found : f->target, starter))
                 return;
 
         bool led = follow(c, starter);
@@ -363,31 +332,27 @@ static void judge_effect(const struct checked_policy *c, struct effect *f, struc
         f->target = in->path;
 }
 
-/* Does this door give the box a copy of one file, in a private directory in place of the file's own? */
-static bool is_one_file(const struct checked_policy *c, const struct door *d, const char *parent)
+/* Does something of the box lie below this directory? Then the box has it, and made it itself. */
+static bool leads_on(const struct plan *p, const char *dir)
 {
-        size_t n;
-        struct stat st;
-        const struct door *all = policy_doors(c, &n);
-        bool made = lstat(d->path, &st) < 0 && api_is_made(d, all, n) && !d->directory;
-
-        return (made || api_is_copyable(d, &st)) && !is_shown(c, parent, "") &&
-               !run_by_its_end(c, d->path, true);
+        for (size_t i = 0; i < p->step_count; i++)
+                if (path_under(p->steps[i].path, dir))
+                        return true;
+        return false;
 }
 
-/* Beside such a file the box writes as it likes, and nothing of it is kept. */
-static bool is_beside_one_file(const struct checked_policy *c, const char *path)
+/* In the private directory around a file behind a `write` door, and in its directories that lead to other
+ * doors, the box writes as it likes, and nothing of it is kept. */
+static bool is_beside_one_file(const struct plan *p, const char *path)
 {
-        size_t n;
-        char parent[PATH_MAX];
-        const struct door *d = policy_doors(c, &n);
-
-        for (size_t i = 0; i < n; i++) {
-                if (d[i].kind != DOOR_WRITE)
+        char in[PATH_MAX], up[PATH_MAX];
+        (void) snprintf(in, sizeof in, "%.*s", (int) str_parent(path, strlen(path)), path);
+        for (size_t i = 0; in[0] && i < p->step_count; i++) {
+                const char *file = p->steps[i].path;
+                if (p->steps[i].kind != STEP_COPY)
                         continue;
-                (void) snprintf(parent, sizeof parent, "%.*s", (int) str_parent(d[i].path, strlen(d[i].path)),
-                                d[i].path);
-                if (parent[0] && path_under(path, parent) && is_one_file(c, &d[i], parent))
+                (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(file, strlen(file)), file);
+                if (strcmp(path, up) == 0 || strcmp(in, up) == 0 || (path_under(in, up) && leads_on(p, in)))
                         return true;
         }
 
@@ -432,7 +397,14 @@ static bool is_behind_door(const struct checked_policy *c, const char *program)
         return program[0] == '/' && policy_decide(c, &f).door;
 }
 
-void api_inside(const struct checked_policy *c, struct effect *f, struct api_inside *in, struct decision *d)
+bool api_inside_asks_plan(const struct checked_policy *c, const struct effect *f)
+{
+        bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
+        return file && wall_has(policy_wall(c), WALL_OWN_ROOT) && (policy_root(c) || f->kind == EFFECT_WRITE);
+}
+
+void api_inside(const struct checked_policy *c, const struct dry_box *b, struct effect *f,
+                struct api_inside *in, struct decision *d)
 {
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
 
@@ -440,20 +412,19 @@ void api_inside(const struct checked_policy *c, struct effect *f, struct api_ins
         if (!file || !wall_has(policy_wall(c), WALL_OWN_ROOT))
                 return;
 
-        if (policy_root(c) && f->kind == EFFECT_RUN && !is_behind_door(c, f->target)) {
-                *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the programs of the image" };
-                return;
-        }
-
-        judge_effect(c, f, in, d);
-        if (f->kind == EFFECT_RUN)
+        bool of_image = policy_root(c) && (f->kind != EFFECT_RUN || !is_behind_door(c, f->target));
+        if (!of_image || f->kind != EFFECT_RUN)
+                judge_effect(c, f, in, d);
+        if (of_image && b->plan)
+                api_inside_image(b, f, in, d);
+        else if (f->kind == EFFECT_RUN)
                 judge_starter(c, f, in, d);
 
-        if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && is_given(c, f->target))
+        if (f->kind == EFFECT_READ && d->answer != ANSWER_ALLOW && !of_image && is_given(c, f->target))
                 *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the box's own /etc" };
 
-        if (f->kind == EFFECT_WRITE && d->reason == REASON_NO_DOOR && d->answer != ANSWER_ALLOW &&
-            !is_shown(c, f->target, "") && is_beside_one_file(c, f->target))
+        if (f->kind == EFFECT_WRITE && d->reason == REASON_NO_DOOR && d->answer != ANSWER_ALLOW && b->plan &&
+            !is_shown(c, f->target, "") && is_beside_one_file(b->plan, f->target))
                 *d = (struct decision){ .answer = ANSWER_ALLOW,
                                         .built_in = "a private directory around a one-file `write` door" };
 }

@@ -204,7 +204,9 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
 
 /* api_image.c: finds the image of the policy's `root`, if it has one. */
 int api_image_open(struct cordon_box *b, struct err *e);
-bool api_is_tree(const char *ref); /* a directory with an unpacked root */
+int api_image_is_there(const struct cordon_box *b,
+                       struct err *e); /* -1: its files are not known, only its name */
+bool api_is_tree(const char *ref);     /* a directory with an unpacked root */
 bool api_image_key(const struct image_store *s, const char *ref, char ret_key[65]);
 /* image_add.c: unpacks it into the store, or finds that it is there. `names`: the names that an archive
  * states lead to it from now on, if they are free. */
@@ -293,6 +295,8 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
 int api_label(struct cordon_box *b, struct err *e);
+int api_label_begins(struct cordon_box *b, struct err *e); /* the first half of it */
+struct label api_label_most(const struct cordon_box *b);   /* with all that it may come to read; after that */
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
 void api_touch_done(struct cordon_box *b);
@@ -318,13 +322,29 @@ const struct policy_staged *api_staged(const cordon_policy *p); /* NULL: none wa
 /* As the broker would, if a stage was given; *f may become the request to a place. */
 struct decision api_decide(const cordon_policy *p, struct effect *f);
 
+/* dry_box.c: what a start with these doors would make; zero: nothing. api_dry_done() also after an error. */
+struct dry_box {
+        struct cordon_box *box;
+        struct plan *plan;
+};
+int api_dry_box(cordon_policy *p, struct dry_box *ret, struct err *e);
+void api_dry_done(struct dry_box *d);
+
 /* inside.c: the effect as the box would have it, whose symlinks and PATH decide which file is opened: *d is
  * decided anew, and f->path becomes in->path if symlinks lead elsewhere. */
 struct api_inside {
         char path[4096];
         bool nowhere; /* a symlink loop */
 };
-void api_inside(const struct checked_policy *c, struct effect *f, struct api_inside *in, struct decision *d);
+/* Does the answer lie in the plan? Then `b` has one, or else nothing is known beyond the doors. */
+bool api_inside_asks_plan(const struct checked_policy *c, const struct effect *f);
+void api_inside(const struct checked_policy *c, const struct dry_box *b, struct effect *f,
+                struct api_inside *in, struct decision *d);
+/* explain.c: the program that the kernel starts in the end: of a script its interpreter, of most others the
+ * loader. */
+bool api_starter(const char *path, char ret[static 4096]);
+/* inside_image.c: of the image, where no door leads. */
+void api_inside_image(const struct dry_box *b, struct effect *f, struct api_inside *in, struct decision *d);
 
 /* look.c: inspects the host's files at the paths that doors and programs name. */
 /* identity.c: the text of a ~/.gitconfig with the caller's name and mail, and with these repositories as safe
@@ -339,10 +359,6 @@ void api_identity_read(const char *text, struct api_identity *ret); /* fields th
 /* made.c: is this the target of a door that does not exist yet, and is to be created? */
 bool api_is_made(const struct door *d, const struct door *doors, size_t n);
 
-/* look.c: can a box get a copy of the file behind this door? The box changes the copy, and the file is
- * replaced in its directory: the caller must be able to do both. */
-struct stat;
-bool api_is_copyable(const struct door *d, const struct stat *st);
 int api_make_doors(struct cordon_box *b, struct err *e);
 /* Removes files that are unchanged since they were created, except those below an edit door's overlay that
  * waits for review. */

@@ -64,7 +64,9 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
                 ret->real = arena_str(mem, real);
 }
 
-bool api_is_copyable(const struct door *d, const struct stat *st)
+/* Can a box get a copy of the file behind this door? The box changes the copy, and the file is
+ * replaced in its directory: the caller must be able to do both. */
+static bool is_copyable(const struct door *d, const struct stat *st)
 {
         char parent[PATH_MAX];
         size_t n = str_parent(d->path, strlen(d->path));
@@ -115,7 +117,7 @@ static void look_at_path(struct look *l, const struct door *d, struct plan_seen 
         }
 
         ret->bytes = (uint64_t) st.st_size;
-        ret->copyable = !ret->link && !ret->real && api_is_copyable(d, &st);
+        ret->copyable = !ret->link && !ret->real && is_copyable(d, &st);
 }
 
 static bool is_repository(const char *dir)

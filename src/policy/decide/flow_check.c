@@ -11,12 +11,12 @@ static bool only_asks(const char *method)
 }
 
 /* Beyond the box, for real: as the door states whom it reaches, else by the method. Bytes that nobody reads
- * may do anything. */
+ * may do anything, also where the question is about a request in them. */
 static bool acts(const struct door *d, const struct effect *f)
 {
         if (f->subject.rehearsal || d->net.reach == NET_REACH_SELF)
                 return false;
-        return d->net.reach != NET_REACH_UNSAID || !only_asks(f->method);
+        return d->net.reach != NET_REACH_UNSAID || d->net.form == NET_HOST_PORT || !only_asks(f->method);
 }
 
 struct policy_flow policy_flow(const struct checked_policy *c, const struct door *d, const struct effect *f)

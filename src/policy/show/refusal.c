@@ -135,7 +135,7 @@ static struct refusal refuse_write(const struct question *q)
         if (depth)
                 return depth == 1 ? read_only : hidden;
 
-        if (is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
+        if (q->d->reason == REASON_READ_ONLY || is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
                 return read_only;
 
         if (leads_somewhere(q, path))
@@ -156,6 +156,9 @@ static struct refusal refuse_run(const struct question *q)
 {
         size_t count;
         const char *const *dirs = builtin_bin_dirs(&count);
+        if (q->d->reason == REASON_NOT_RUN && !q->d->nearest && policy_root(q->c))
+                return not_run_stock; /* of the image: its mount lets programs run */
+
         if (q->f->target[0] == '/') {
                 struct decision seen = sees(q, q->f->target);
                 int depth = excepted_depth(&seen, q->f->target);
