@@ -358,6 +358,7 @@ void api_identity_read(const char *text, struct api_identity *ret); /* fields th
 
 /* made.c: is this the target of a door that does not exist yet, and is to be created? */
 bool api_is_made(const struct door *d, const struct door *doors, size_t n);
+bool api_makes_directory(const struct door *d); /* of such a door */
 
 int api_make_doors(struct cordon_box *b, struct err *e);
 /* Removes files that are unchanged since they were created, except those below an edit door's overlay that

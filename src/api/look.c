@@ -239,7 +239,7 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                 else if (doors[i].path)
                         look_at_path(l, &doors[i], &l->seen[i]);
                 if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && api_is_made(&doors[i], doors, n)) {
-                        l->seen[i].kind = doors[i].directory ? SEEN_DIR : SEEN_FILE;
+                        l->seen[i].kind = api_makes_directory(&doors[i]) ? SEEN_DIR : SEEN_FILE;
                         l->seen[i].copyable = l->seen[i].kind == SEEN_FILE; /* a plan is made, and no file */
                 }
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&

@@ -57,6 +57,8 @@ bool api_is_made(const struct door *d, const struct door *doors, size_t n)
         return stat(parent, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+bool api_makes_directory(const struct door *d) { return d->directory || str_names_directory(d->path); }
+
 static int make(struct api_made *m)
 {
         char parent[PATH_MAX];
@@ -83,7 +85,7 @@ static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
 
         (void) stpcpy(m->path, d->path);
         m->name = strrchr(m->path, '/') + 1;
-        m->dir = d->directory;
+        m->dir = api_makes_directory(d);
         m->edit = d->kind == DOOR_EDIT;
         if (make(m) == 0) {
                 m->next = b->made;

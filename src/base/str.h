@@ -35,6 +35,8 @@ bool str_is_utf8(struct span s);
 /* The length of the parent of the first `n` bytes of an absolute path: 4 ("/a/b") gives 2, and 2 gives 0,
  * the root. */
 size_t str_parent(const char *path, size_t n);
+/* Is the last part of a path a name that people give to directories ("build"), or does it end in a slash? */
+bool str_names_directory(const char *path);
 
 /* How far `word` is from `given`: less is nearer, STR_TOO_FAR is not a candidate. One typo ranks first, then
  * a prefix, then an abbreviation ("rd" for "read"), then more typos, up to a third of `given`: a far guess

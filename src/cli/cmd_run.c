@@ -746,6 +746,8 @@ static void note_door(void *ctx, const struct cli_door *d)
 {
         static const char *const files[] = { "--read", "--edit", "--write", "--in", "--out" };
         struct run *r = ctx;
+        if (!r->end.fresh)
+                r->end.fresh = cli_here_fresh(d);
         for (size_t i = 0; i < sizeof files / sizeof *files; i++)
                 r->end.doors |= d->file || strcmp(d->option, files[i]) == 0;
 }

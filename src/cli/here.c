@@ -3,13 +3,16 @@
  * its own is empty, and many programs report success there. Uses the words of the command alone; blocks
  * nothing. */
 #include "base/shell.h"
+#include "base/str.h"
 #include "cli/run_end.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static bool any_is(const char *const *names, size_t count, const char *name)
@@ -143,4 +146,29 @@ void cli_here_script(const struct cli_end *o)
         buf_shell(&word, o->command[0]);
         if (!word.failed)
                 (void) fprintf(stderr, "hint: cordon run --script %s\n", buf_str(&word));
+}
+
+const char *cli_here_fresh(const struct cli_door *d)
+{
+        bool changes = strcmp(d->option, "--write") == 0 || strcmp(d->option, "--edit") == 0;
+        struct stat st;
+        return changes && d->value && d->value[0] && !str_names_directory(d->value) &&
+                               stat(d->value, &st) < 0 && errno == ENOENT
+                       ? d->value
+                       : NULL;
+}
+
+void cli_here_still_empty(const struct cli_end *o)
+{
+        struct stat st;
+        AUTO_BUF(word);
+        bool gone = o->fresh && stat(o->fresh, &st) < 0; /* removed again: the box left it as it was */
+        if (!o->fresh || (!gone && (!S_ISREG(st.st_mode) || st.st_size > 0)))
+                return;
+
+        buf_shell(&word, o->fresh);
+        if (word.failed)
+                return;
+        cli_note("note: %s did not exist, and was an empty file in the box", buf_str(&word));
+        (void) fprintf(stderr, "hint: a directory ends in a slash: %s/\n", buf_str(&word));
 }

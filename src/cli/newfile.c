@@ -24,7 +24,11 @@ static int cannot(const char *path, const char *advice)
         cordon_error e = { 0 };
         (void) snprintf(e.what, sizeof e.what, "%.300s%s%s", path, errno == EEXIST ? " already exists" : ": ",
                         errno == EEXIST ? "" : strerror(errno));
-        (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
+        char dir[PATH_MAX];
+        if (errno == ENOENT)
+                (void) snprintf(e.hint, sizeof e.hint, "mkdir -p %.200s", directory_of(path, dir));
+        else
+                (void) snprintf(e.hint, sizeof e.hint, "%s", advice);
         return cli_error(&e);
 }
 

@@ -341,8 +341,10 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 return;
         }
 
-        if (!went_well(r))
+        if (!went_well(r)) {
                 cli_here_options(o);
+                cli_here_still_empty(o);
+        }
 
         say_causes(o, r);
         if (r->denials_lost)

@@ -12,6 +12,7 @@ struct cli_end {
         char *const *command; /* with its arguments */
         const char *run;      /* its id */
         const char *trip;     /* what stops it, or NULL */
+        const char *fresh;    /* of a write or edit door: a path that did not exist, or NULL */
         bool doors;           /* files or a policy were named */
         bool in_session;      /* doors are opened when the session begins */
 };
@@ -23,6 +24,10 @@ bool cli_here_say(const struct cli_end *o, const cordon_result *r);
 void cli_here_options(const struct cli_end *o);
 /* For a shell with a script of this directory: how to run an untrusted script. */
 void cli_here_script(const struct cli_end *o);
+/* The path of a door that does not exist yet, and that is made as a file; else NULL. */
+const char *cli_here_fresh(const struct cli_door *d);
+/* For a run that failed: it is still the empty file that it was made as. */
+void cli_here_still_empty(const struct cli_end *o);
 /* The option that shows it. */
 void cli_here_hint(const char *door);
 

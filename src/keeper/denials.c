@@ -48,6 +48,7 @@ static const char *const habits[] = {
         "/etc/bash.bashrc",
         "/etc/profile",
         "/etc/selinux",
+        "/selinux",
         "/var/run",
         "/proc",
         "/dev/tty", /* bash opens it whenever it starts */

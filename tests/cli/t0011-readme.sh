@@ -17,7 +17,7 @@ ok "README.md has commands" test "$(wc -l <"$T/typed")" -ge 20
 # A project and a home, new for each reader.
 prepare() {
         H=$D/$1
-        mkdir -p "$H/.ssh" "$H/p/build" "$H/bin" && echo KEY >"$H/.ssh/id_rsa" && cp "$H/.ssh/id_rsa" "$H/.ssh/id_ed25519"
+        mkdir -p "$H/.ssh" "$H/p" "$H/bin" && echo KEY >"$H/.ssh/id_rsa" && cp "$H/.ssh/id_rsa" "$H/.ssh/id_ed25519"
         cd "$H/p" || exit 1
         ln -s "$CORDON" "$H/bin/cordon"
         printf 'all: build/t\nbuild/t:\n\tcp /bin/true build/t\ncheck: build/t\n\tbuild/t && echo checked\n' >Makefile
@@ -66,7 +66,7 @@ for who in $whos; do
                 "cordon session "*) passes "$line" "$(echo "$line" | sed "s/ dev/ dev$$/g")" ;; # the name is one of the host
                 "cordon run --script install.sh") typed "$line"; is "$who: $line" "$out" installed ;;
                 "cordon run --read . -- make -n") passes "$line" "$line" ;;
-                "cordon run --read . --write ./build -- make") passes "$line" "$line"; ok "$who: and it is made" test -x build/t ;;
+                "cordon run --read . --write ./build -- make") passes "$line" "$line"; ok "$who: it is made, in a directory that was not there" test -x build/t ;;
                 *"./configure") typed "$line"; is "$who: $line" "$out" configured ;;
                 *"--net "*) passes "the doors of $line" "$(echo "$line" | sed 's/cordon run/cordon run --plan/')" ;;
                 "cordon why read ~/.ssh/id_ed25519") typed "$line"; is "$who: $line" "$code $(printf '%s' "$out" | head -n 1)" "1 deny   read $H/.ssh/id_ed25519" ;;
@@ -100,6 +100,25 @@ for who in $whos; do
                 *) fail "$who: nobody here knows this command of README.md" "$line" ;;
                 esac
         done 3<"$T/typed"
+done
+# A reader in an empty directory: what cannot work there says why in words, and no line hangs, is silent or leaves a file.
+for who in $whos; do
+        H=$D/empty-$who
+        mkdir -p "$H/p" "$H/bin" && cd "$H/p" || exit 1
+        ln -s "$CORDON" "$H/bin/cordon"
+        [ "$who" = root ] || chown -R 65533:65533 "$H"
+        bad=''
+        while read -r line <&3; do
+                typed "timeout -k 5 60 sh -c '$(echo "$line" | sed "s/'/'\\\\''/g; s/ dev/ gone$$/g")'"
+                case $code in
+                0) ;;
+                124) bad="$bad [hangs: $line]" ;;
+                *) [ -n "$out" ] || bad="$bad [silent: $line]" ;;
+                esac
+        done 3<"$T/typed"
+        $who env HOME="$H" "$CORDON" session end "gone$$" >/dev/null 2>&1
+        is "$who: in an empty directory no line hangs or is silent" "$bad" ""
+        is "$who: nor leaves a file but the report" "$(find . -mindepth 1 ! -name run.html)" ""
 done
 # Words in the text that are commands, too.
 bad=''
