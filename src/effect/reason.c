@@ -189,6 +189,8 @@ static const struct {
                                  "a placeholder of a credential stands where it does not belong" },
         [REASON_OWN_PLACEHOLDER] = { "own-placeholder", "the placeholder of this door's credential stands "
                                                         "where it does not belong" },
+        [REASON_BODY_PACKED] = { "body-packed",
+                                 "the body is compressed in a way that is not searched for secrets" },
         [REASON_CANARY] = { "canary", "a canary, which nobody has a use for, was sent" },
         [REASON_CREDENTIAL_NOT_LOADED] = { "credential-not-loaded",
                                            "the credential of this door is not loaded" },

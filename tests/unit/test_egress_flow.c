@@ -942,7 +942,7 @@ static void test_flow__websocket_by_name_only(void)
               holds(&g.to_client, "Sec-WebSocket-Accept: def") &&
               holds(&g.to_client, "\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"));
         rig_client(&g, span_str("\x81\x05frame"), 0);
-        rig_upstream(&g, span_str("\x81\x23" SECRET "!"), 0);
+        rig_upstream(&g, span_str("\x81\x24" SECRET "!"), 0);
         CHECK(holds(&g.to_upstream, "\x81\x05frame"));
         CHECK(!holds(&g.to_client, "R3alSecret") && holds(&g.to_client, "*****!"));
         http_flow_client_closed(g.flow);

@@ -167,7 +167,8 @@ static void begin_searched(struct http_flow *f)
         enum unpack_kind kind = UNPACK_NONE;
         bool checked = http_check_wanted(f) && answer_kind(&f->x, &f->head) != BODY_NONE;
         bool searched = checked || f->r->in.credential_count > 0;
-        bool readable = !searched || http_unpack_kind(&f->head, &kind);
+        bool readable =
+                !searched || (http_unpack_kind(&f->head, &kind) && http_sight_begin(&f->x.sight, &f->head));
         if (readable && kind != UNPACK_NONE && answer_kind(&f->x, &f->head) != BODY_NONE) {
                 f->x.unpack = unpack_new(kind);
                 readable = f->x.unpack != NULL;
@@ -301,6 +302,15 @@ static void end_or_cut(struct http_flow *f)
                 cut_answer(f, REASON_ANSWER_BREAKS_OFF);
 }
 
+/* Plain bytes of the body, unless a message or part in them is packed. */
+static void seen_down(struct http_flow *f, struct span data)
+{
+        if (http_sight_pass(&f->x.sight, data))
+                scrub_down(f, data, false);
+        else
+                cut_answer(f, REASON_ANSWER_COMPRESSED);
+}
+
 /* No faster than the client takes it: a few bytes may become very many. */
 static bool unpack_step(struct http_flow *f)
 {
@@ -318,7 +328,7 @@ static bool unpack_step(struct http_flow *f)
         if (grown && f->cb.grow && !f->cb.grow(f->cb.ctx, grown, &why))
                 http_flow_cut(f, why);
         else
-                scrub_down(f, data, false);
+                seen_down(f, data);
 
         return true;
 }
@@ -326,7 +336,7 @@ static bool unpack_step(struct http_flow *f)
 static void body_data(struct http_flow *f, struct span data)
 {
         if (!f->x.unpack) {
-                scrub_down(f, data, false);
+                seen_down(f, data);
                 return;
         }
 
@@ -348,7 +358,8 @@ static bool body_step(struct http_flow *f)
                 return true;
         case BODY_DATA:
                 body_data(f, data);
-                fifo_drop(&f->upstream.in, used);
+                if (!f->done)
+                        fifo_drop(&f->upstream.in, used);
                 return true;
         case BODY_END:
                 fifo_drop(&f->upstream.in, used);
@@ -369,14 +380,20 @@ static bool body_step(struct http_flow *f)
         return true;
 }
 
-/* The end of a frame is the last point to wait for: the next frame may come in an hour. */
-static void tunnel_data(struct http_flow *f, struct span data)
+/* The end of a frame is the last point to wait for: the next frame may come in an hour. Returns false if one
+ * cannot be searched. */
+static bool tunnel_data(struct http_flow *f, struct span data)
 {
-        for (size_t n; data.n; data = span_of(data.p + n, data.n - n)) {
-                bool ends;
-                n = http_frames_next(&f->x.frames, data, &ends);
-                scrub_down(f, span_of(data.p, n), ends);
+        for (struct http_frame w; data.n; data = span_of(data.p + w.n, data.n - w.n)) {
+                w = http_frames_next(&f->x.frames, data, NULL);
+                if (w.packed && f->r->in.credential_count > 0) {
+                        cut_answer(f, REASON_ANSWER_COMPRESSED);
+                        return false;
+                }
+                scrub_down(f, span_of(data.p, w.n), w.ends);
         }
+
+        return true;
 }
 
 static bool tunnel_step(struct http_flow *f)
@@ -384,7 +401,8 @@ static bool tunnel_step(struct http_flow *f)
         if (f->upstream.in.n == 0 && !f->upstream.closed)
                 return false;
 
-        tunnel_data(f, fifo_all(&f->upstream.in));
+        if (!tunnel_data(f, fifo_all(&f->upstream.in)))
+                return true;
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
                 scrub_down(f, (struct span){ 0 }, true);

@@ -63,8 +63,7 @@ void http_exchange_end(struct http_flow *f)
 
         http_unpack_end(x);
         http_check_end(f);
-        scrub_done(&x->look);
-        scrub_done(&x->watch);
+        http_search_done(&x->search);
         scrub_done(&x->clean);
         swap_done(&x->swap);
         fifo_done(&x->head);

@@ -16,9 +16,9 @@ static bool out_of_memory(const struct http_flow *f)
 {
         const struct http_exchange *x = &f->x;
         return side_failed(&f->client) || side_failed(&f->upstream) || f->scratch.failed || x->head.failed ||
-               x->look.held.failed || x->clean.held.failed || x->swap.held.failed || x->asked.failed ||
-               x->line.failed || x->held.failed || x->late.failed || x->packed.failed ||
-               (x->check && x->check->to.failed);
+               x->search.look.held.failed || x->search.watch.held.failed || x->clean.held.failed ||
+               x->swap.held.failed || x->asked.failed || x->line.failed || x->held.failed || x->late.failed ||
+               x->packed.failed || (x->check && x->check->to.failed);
 }
 
 static void upstream_tls_failed(struct http_flow *f)

@@ -38,8 +38,7 @@ void http_put_length(uint64_t n, struct fifo *out)
  */
 static bool hides_secrets(const struct http_sent *s, struct span name)
 {
-        return (s->identity &&
-                (http_name_is(name, "accept-encoding") || http_name_is(name, "grpc-accept-encoding"))) ||
+        return (s->identity && http_asks_packed(name)) ||
                (s->whole && (http_name_is(name, "range") || http_name_is(name, "if-range")));
 }
 

@@ -71,16 +71,21 @@ size_t http_slashes(const char *path);
 struct http_flow;
 enum effect_reason http_override(struct http_flow *f);
 bool http_names_other_host(struct span name);
+/* The next byte of a parameter's name, without its escape; -1: it is over. */
+int http_param_byte(struct span param, size_t *at);
 
-/* ---- http_frames.c: ends of a server's WebSocket frames ---- */
+/* ---- http_frames.c: the frames of a WebSocket ---- */
 struct http_frames {
         uint8_t head[14]; /* of the frame being read */
         uint8_t have;
-        uint64_t left; /* of its payload */
+        uint64_t left, at; /* of its payload: what follows, what came */
 };
-/* How many of these bytes belong to one frame; *ret_ends: its last one is among them. At least 1 when data.n
- * is. */
-size_t http_frames_next(struct http_frames *w, struct span data, bool *ret_ends);
+struct http_frame {
+        size_t n;          /* bytes that belong to one frame; at least 1 if there are any */
+        bool ends, packed; /* its last one is among them; it says that it is compressed, or what else */
+};
+/* `plain`: gets the payload without its mask, or NULL. */
+struct http_frame http_frames_next(struct http_frames *w, struct span data, struct fifo *plain);
 
 /* ---- scrub.c: stars secrets out, across any cut ---- */
 /* Most words of a set: a credential as it is and as it is sent, or its parts; most bytes of one: it escaped.
@@ -97,6 +102,40 @@ struct scrub {
 /* Adds `in` to `out` with every word starred out; may keep the last bytes until more comes or `end`. */
 void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out);
 void scrub_done(struct scrub *s);
+
+/* ---- http_sight.c: what of a message a search can see ---- */
+enum sight_form { SIGHT_BYTES = 0, SIGHT_MESSAGES, SIGHT_PARTS, SIGHT_HEAD, SIGHT_NEVER };
+struct http_sight {
+        enum sight_form form;
+        bool in_head, head_follows; /* of a part */
+        uint8_t have;
+        uint8_t line[80]; /* the beginning of this one */
+        uint64_t length;  /* of a message, as far as it is known */
+        uint32_t left;    /* of it */
+};
+/* Of a request or an answer; false: the head says that its bytes cannot be seen. The coding of the whole body
+ * is http_unpack_kind()'s matter. */
+bool http_sight_begin(struct http_sight *s, const struct http_head *h);
+bool http_sight_pass(struct http_sight *s, struct span in); /* false: what follows is packed */
+bool http_sight_query(struct span query);
+bool http_asks_packed(struct span name); /* a field that asks the server for packed bytes */
+
+/* ---- http_search.c: canaries and misplaced placeholders in what leaves ---- */
+struct http_search {
+        const struct http_rules *r; /* NULL: there is nothing to search for */
+        uint64_t fine;              /* credentials whose placeholders may stand there */
+        struct scrub look, watch;
+        struct http_sight sight;
+        struct unpack *unpack; /* or NULL */
+        uint64_t in, out;      /* of it */
+        uint64_t abused;
+        const char *fault; /* REASON_BODY_PACKED: the detail */
+};
+/* For a request to `host`; `shown`: a person will read it, which is a search. */
+enum effect_reason http_search_begin(struct http_search *s, const struct http_flow *f, bool shown);
+/* Why these bytes must not leave; if they may, `out`, which may be NULL, gets those that were decided. */
+enum effect_reason http_search_pass(struct http_search *s, struct span in, bool end, struct fifo *out);
+void http_search_done(struct http_search *s);
 
 /* ---- swap.c ---- */
 enum swap_field { SWAP_AS_IT_IS = 0, SWAP_IN_FORM, SWAP_IN_JSON };
@@ -309,9 +348,10 @@ struct http_exchange { /* one request and its answer; all zero between two */
         unsigned status;
         uint64_t sent, received;
         uint64_t abused, scrubbed; /* a bit for each credential */
-        uint64_t fine;             /* those whose placeholders may stand in the body */
-        struct scrub look, watch, clean;
-        struct http_frames frames;
+        struct http_search search; /* of the request */
+        struct http_sight sight;   /* of the answer */
+        struct scrub clean;
+        struct http_frames frames, sent_frames; /* the server's, the client's */
         struct swap swap;
         struct fifo head;  /* as sent, while it could have to be sent again */
         struct fifo asked; /* the URL, for fixtures */

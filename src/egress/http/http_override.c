@@ -129,8 +129,7 @@ static bool form_name_is_method(const struct form_name *m)
         return m->begun && !m->other && m->n == sizeof word - 1;
 }
 
-/* The next byte of a name, without its escape; -1: it is over. */
-static int next_byte(struct span param, size_t *at)
+int http_param_byte(struct span param, size_t *at)
 {
         size_t i = (*at)++;
         if (i >= param.n || param.p[i] == '=')
@@ -146,7 +145,7 @@ static bool param_names_method(struct span param)
 {
         struct form_name name = { 0 };
         size_t at = 0;
-        for (int c; (c = next_byte(param, &at)) >= 0;)
+        for (int c; (c = http_param_byte(param, &at)) >= 0;)
                 form_name_add(&name, (uint8_t) c);
 
         return form_name_is_method(&name);
@@ -157,7 +156,7 @@ static enum named named_by_param(struct span param)
 {
         uint8_t name[64];
         size_t at = 0, n = 0;
-        for (int c; n < sizeof name && (c = next_byte(param, &at)) >= 0;)
+        for (int c; n < sizeof name && (c = http_param_byte(param, &at)) >= 0;)
                 name[n++] = (uint8_t) c;
 
         return n > 2 && (name[0] | 0x20) == 'x' ? named_by(span_of(name, n)) : NAMES_NOTHING;

@@ -60,8 +60,6 @@ static void setup_bodies(struct http_flow *f)
         if (!x->gathered)
                 http_body_of(h, &x->request);
 
-        x->look = (struct scrub){ .set = f->r->placeholders, .verbatim = true };
-        x->watch = (struct scrub){ .set = f->r->in.canaries, .verbatim = true };
         x->clean = (struct scrub){ .set = f->r->secrets };
         if (c && c->where == HTTP_IN_BODY)
                 x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
@@ -98,8 +96,7 @@ static void send_head(struct http_flow *f)
                                .identity = f->r->in.credential_count > 0 || x->recording ||
                                            http_check_wanted(f) };
         setup_bodies(f);
-        x->fine = http_rules_credentials_at(f->r, f->to.host);
-        s.whole = x->recording || x->fine || http_check_wanted(f);
+        s.whole = x->recording || x->search.fine || http_check_wanted(f);
         s.chunked = x->chunked;
         x->has_body = f->head.chunked || f->head.length > 0;
         s.close = x->last = x->has_body && !body_is_read(x->method);
@@ -156,17 +153,24 @@ static uint64_t own_bit(const struct http_flow *f)
         return c ? UINT64_C(1) << (c - f->r->in.credentials) : 0;
 }
 
-/* The checks that a streamed body gets byte by byte, for a body that is here as a whole. */
-static enum effect_reason object_to_held(struct http_flow *f)
+/* The search that a streamed body gets, for a body that is here as a whole; and the beginning of both. */
+static enum effect_reason object_to_body(struct http_flow *f)
 {
         struct http_exchange *x = &f->x;
-        if (!x->whole)
-                return REASON_NONE;
-        if (secret_words_find(f->r->in.canaries, fifo_all(&x->held)))
-                return REASON_CANARY;
-        x->abused = secret_words_find(f->r->placeholders, fifo_all(&x->held)) &
-                    ~http_rules_credentials_at(f->r, f->to.host);
-        return x->abused ? REASON_PLACEHOLDER_IN_BODY : REASON_NONE;
+        enum effect_reason why = http_search_begin(&x->search, f, http_asks(f));
+        if (!why && x->whole) {
+                why = http_search_pass(&x->search, fifo_all(&x->held), true, NULL);
+                x->abused = x->search.abused;
+        }
+
+        if (why == REASON_BODY_PACKED)
+                http_detail(f, x->search.fault);
+        if (!why && x->whole) { /* it is sent from its beginning */
+                http_search_done(&x->search);
+                why = http_search_begin(&x->search, f, false);
+        }
+
+        return why;
 }
 
 /* The door's judgement, with the parameter that is not within its bounds. */
@@ -220,7 +224,7 @@ static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
         if (x->abused)
                 return x->abused == own_bit(f) ? REASON_OWN_PLACEHOLDER : REASON_PLACEHOLDER;
 
-        if ((why = object_to_held(f)) || (why = http_sign_read(f)))
+        if ((why = object_to_body(f)) || (why = http_sign_read(f)))
                 return why;
 
         if (f->cb.may && !f->cb.may(f->cb.ctx, f->to.door, &why))
@@ -316,25 +320,26 @@ static void put_up(struct http_flow *f, struct span data)
                 fifo_text(&f->upstream.plain, "\r\n");
 }
 
+/* What must not leave in a body, or in frames: the request ends here. */
+static bool may_leave(struct http_flow *f, enum effect_reason why)
+{
+        if (!why)
+                return true;
+        f->x.abused = f->x.search.abused;
+        http_detail(f, why == REASON_BODY_PACKED ? f->x.search.fault : "");
+        fifo_drop(&f->scratch, f->scratch.n);
+        http_refuse(f, 403, why, true);
+        return false;
+}
+
 /* Placeholders in a body: replaced if the door requests it; passed on to a host that their credential is for,
  * which learns nothing from them; otherwise the request ends here. */
 static bool body_data(struct http_flow *f, struct span data, bool end)
 {
         struct http_exchange *x = &f->x;
         x->sent += data.n;
-        scrub_pass(&x->watch, data, end, NULL);
-        if (x->watch.found) {
-                http_refuse(f, 403, REASON_CANARY, true);
+        if (!may_leave(f, http_search_pass(&x->search, data, end, &f->scratch)))
                 return false;
-        }
-
-        scrub_pass(&x->look, data, end, &f->scratch);
-        x->abused = x->look.found & ~x->fine;
-        if (x->abused) {
-                fifo_drop(&f->scratch, f->scratch.n);
-                http_refuse(f, 403, REASON_PLACEHOLDER_IN_BODY, true);
-                return false;
-        }
 
         if (x->swap.from.n) {
                 struct fifo swapped = { 0 };
@@ -348,6 +353,27 @@ static bool body_data(struct http_flow *f, struct span data, bool end)
 
         fifo_drop(&f->scratch, f->scratch.n);
         return true;
+}
+
+/* The client's frames, without their masks: a word may go on in the next one. */
+static bool frames_may_leave(struct http_flow *f, struct span data)
+{
+        struct http_exchange *x = &f->x;
+        enum effect_reason why = REASON_NONE;
+        bool searched = f->r->in.credential_count > 0 || f->r->in.canaries;
+        for (struct http_frame w; searched && !why && data.n; data = span_of(data.p + w.n, data.n - w.n)) {
+                w = http_frames_next(&x->sent_frames, data, &f->scratch);
+                if (w.packed) {
+                        x->search.fault = "a frame of a WebSocket without an agreement on it";
+                        why = REASON_BODY_PACKED;
+                } else {
+                        why = http_search_pass(&x->search, fifo_all(&f->scratch), false, NULL);
+                }
+                f->upstream.plain.failed = f->upstream.plain.failed || f->scratch.failed;
+                fifo_drop(&f->scratch, f->scratch.n);
+        }
+
+        return may_leave(f, why);
 }
 
 static void body_end(struct http_flow *f)
@@ -430,6 +456,8 @@ bool http_request_step(struct http_flow *f)
                 if (f->client.in.n == 0)
                         return false;
                 if (!pay(f, f->client.in.n))
+                        return true;
+                if (!frames_may_leave(f, fifo_all(&f->client.in)))
                         return true;
                 f->x.sent += f->client.in.n;
                 fifo_span(&f->upstream.plain, fifo_all(&f->client.in));
