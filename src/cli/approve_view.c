@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
-enum { LINE_BYTES = 256, BATCH_MAX = 20 };
+enum { LINE_BYTES = 256, BATCH_MAX = 20, COLUMNS = 80, ROW_BYTES = 400 };
 
 struct view {
         FILE *tty;
@@ -66,14 +67,34 @@ static bool take_some_words(const struct view *v, const char *question, char ret
         return false;
 }
 
-static void print_inert(const struct view *v, const char *text)
+static unsigned page_rows(const struct view *v)
+{
+        struct winsize w;
+        return ioctl(v->fd, TIOCGWINSZ, &w) == 0 && w.ws_row > 8 && w.ws_col >= COLUMNS ? w.ws_row - 4 : 20;
+}
+
+/* Page by page: a key turns it, so nothing leaves the screen before it was on it. Returns false: stop. */
+static bool print_inert(const struct view *v, const char *text)
 {
         char line[8192];
+        unsigned row = 0, page = page_rows(v);
         while (*text) {
                 size_t n = strcspn(text, "\n");
-                (void) fprintf(v->tty, "  %s\n", str_inert(span_of(text, n), line, sizeof line));
+                const char *inert = str_inert(span_of(text, n), line, sizeof line);
+                row += (unsigned) (strlen(inert) + 2) / COLUMNS + 1;
+                if (row > page) {
+                        (void) fprintf(v->tty, "-- [q]uit, any other key: more --");
+                        int c = take_key(v);
+                        if (c == 0 || c == 'q' || c == 3 || c == 4)
+                                return false;
+                        row = (unsigned) (strlen(inert) + 2) / COLUMNS + 1;
+                }
+
+                (void) fprintf(v->tty, "  %s\n", inert);
                 text += n + (text[n] == '\n');
         }
+
+        return true;
 }
 
 /* ---- answers ---- */
@@ -201,16 +222,18 @@ static struct json_doc *show(const struct approve_item *it)
         return approve_ask(it, &q);
 }
 
-static void print_item(const struct view *v, const struct approve_item *it, const struct json *o)
+static bool print_item(const struct view *v, const struct approve_item *it, const struct json *o)
 {
-        char door[1024];
+        char door[1024], effect[400];
         (void) fprintf(v->tty, "\n%.12s...%s  run %s, %lld s left%s\n", it->id, it->id + 60, it->run,
                        it->expires_s, it->high ? ", HIGH RISK" : "");
-        print_inert(v, approve_text(o, "text"));
-        (void) fprintf(v->tty, "door: %s\n", str_inert(span_str(it->door), door, sizeof door));
+        bool read = print_inert(v, approve_text(o, "text"));
+        (void) fprintf(v->tty, "%s\ndoor: %s\n", str_inert(span_str(it->effect), effect, sizeof effect),
+                       str_inert(span_str(it->door), door, sizeof door));
         const struct json *new = json_get(o, "new");
         if (new &&new->type == JSON_TRUE)
                 (void) fprintf(v->tty, "new: nothing like it is among the last 50 approvals\n");
+        return read;
 }
 
 static void explain(const struct view *v)
@@ -250,7 +273,7 @@ static bool ask_about(const struct view *v, const struct approve_item *it)
         const struct json *o = d ? json_root(d) : NULL;
         bool on = true, there = o && json_get(o, "text");
         if (there)
-                print_item(v, it, o);
+                there = on = print_item(v, it, o);
         else
                 (void) fprintf(v->tty, "%.12s waits no more\n", it->id);
 
@@ -292,9 +315,11 @@ static size_t like_ones(const struct approve_list *l, size_t from, const bool *d
         return n;
 }
 
-/* What differs: the parts of the text that a person has to compare. */
-static void print_rows(const struct view *v, const struct approve_list *l, const size_t *rows, size_t n)
+/* What differs: the parts of the text that a person has to compare. Returns false if one has more text than
+ * its row holds: those are shown one by one. */
+static bool print_rows(const struct view *v, const struct approve_list *l, const size_t *rows, size_t n)
 {
+        bool all = true;
         for (size_t i = 0; i < n; i++) {
                 struct json_doc *d = show(&l->v[rows[i]]);
                 const struct json *e = d ? json_get(json_root(d), "envelope") : NULL;
@@ -306,10 +331,15 @@ static void print_rows(const struct view *v, const struct approve_list *l, const
                 (void) fputc('\n', v->tty);
                 const char *body = d ? strstr(approve_text(json_root(d), "text"), "\nbody,") : NULL;
                 const char *line = body ? strchr(body + 1, '\n') : NULL;
+                size_t len = line ? strcspn(line + 1, "\n") : 0;
+                all = all && len < ROW_BYTES && (!line || !line[1 + len] || !line[2 + len]);
                 if (line)
-                        (void) fprintf(v->tty, "    %.*s\n", (int) strcspn(line + 1, "\n"), line + 1);
+                        (void) fprintf(v->tty, "    %.*s\n", (int) (len < ROW_BYTES ? len : ROW_BYTES),
+                                       line + 1);
                 json_free(d);
         }
+
+        return all;
 }
 
 static bool strike(const char *words, bool struck[BATCH_MAX], size_t n)
@@ -341,6 +371,14 @@ static void batch_ids(const struct approve_list *l, const size_t *rows, size_t n
         buf_putc(out, ']');
 }
 
+static bool ask_one_by_one(const struct view *v, const struct approve_list *l, const size_t *rows, size_t n)
+{
+        for (size_t i = 0; i < n; i++)
+                if (!ask_about(v, &l->v[rows[i]]))
+                        return false;
+        return true;
+}
+
 /* Struck rows are denied. */
 static bool ask_batch(const struct view *v, const struct approve_list *l, const size_t *rows, size_t n)
 {
@@ -349,7 +387,9 @@ static bool ask_batch(const struct view *v, const struct approve_list *l, const 
         const struct approve_item *first = &l->v[rows[0]];
         (void) fprintf(v->tty, "\n%zu like effects of run %s%s, door: %s\n", n, first->run,
                        first->high ? ", HIGH RISK" : "", str_inert(span_str(first->door), door, sizeof door));
-        print_rows(v, l, rows, n);
+        if (!print_rows(v, l, rows, n))
+                return ask_one_by_one(v, l, rows, n);
+
         if (!take_words(v, "rows to strike out (as 2 5), or Enter for none: ", words))
                 return false;
 
@@ -357,12 +397,8 @@ static bool ask_batch(const struct view *v, const struct approve_list *l, const 
         (void) fprintf(v->tty,
                        "approve all that are not struck out? [y]es once each  [n]o  [o]ne by one  [q]uit: ");
         int c = take_key(v);
-        if (c == 'o') {
-                for (size_t i = 0; i < n; i++)
-                        if (!ask_about(v, &l->v[rows[i]]))
-                                return false;
-                return true;
-        }
+        if (c == 'o')
+                return ask_one_by_one(v, l, rows, n);
 
         for (size_t i = 0; i < n; i++)
                 if ((struck[i] && c == 'y') || c == 'n')

@@ -16,6 +16,7 @@
 enum {
         GATE_ID = 65, /* 64 hex digits and a NUL */
         GATE_ENVELOPE_MAX = 16384,
+        GATE_ROWS_MAX = 2000, /* of 80 columns, that a person can be shown */
         GATE_VOTERS_MAX = 9,
         GATE_USES_MAX = 100,
         GATE_UNTIL_MAX_MS = 3600 * 1000,
@@ -64,6 +65,12 @@ int gate_envelope_json(const struct gate_envelope *e, struct buf *out);
 /* Returns 0, or -1 if this is not the JSON that gate_envelope_json() writes. Strings are copied to `mem`. */
 int gate_envelope_read(struct span json, struct arena *mem, struct gate_envelope *ret);
 void gate_effect_id(struct span json, char ret_id[GATE_ID]);
+
+/* ---- gate_show.c ---- */
+
+/* The text as people are shown it, on whichever face: escaped, with runs of blanks and of blank lines counted
+ * instead of shown. Returns 0, or -1: it is longer than a person can be shown. */
+int gate_show(struct span text, struct buf *out);
 
 /* Fields that a door may declare as varying: `ask vary path body`. */
 enum gate_vary { GATE_VARY_BODY = 0, GATE_VARY_HEADERS, GATE_VARY_PATH, GATE_VARY_QUERY, GATE_VARY__COUNT };

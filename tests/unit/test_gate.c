@@ -452,6 +452,42 @@ static void test_batch__is_of_one_kind_and_of_twenty(void)
         CHECK(!gate_batch_fits(rows, 2));
 }
 
+/* ---- what is shown ---- */
+
+static void test_show__nothing_is_out_of_sight(void)
+{
+        static const struct {
+                const char *text, *shown;
+        } rows[] = {
+                { "a\n\nb\n", "a\n\nb\n" },
+                { "a\n\n  \n\n\nb", "a\n  \\{4 blank lines}\nb\n" },
+                { "a  \n", "a\n" },
+                { "\x1b[2Ja\x07", "\\x1b[2Ja\\x07\n" },
+                { "a\xe2\x80\xae"
+                  "b",
+                  "a\\u{202e}b\n" },
+                { "\xe3\x80\x80\xc2\xa0\xe2\xa0\x80", "\\u{3000}\\u{a0}\\u{2800}\n" },
+                { "a                                                                         b",
+                  "a\\{73 blanks}b\n" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                AUTO_BUF(out);
+                CHECK_INT(gate_show(span_str(rows[i].text), &out), 0);
+                CHECK_STR(buf_str(&out), rows[i].shown);
+        }
+}
+
+static void test_show__what_fills_many_screens_is_not_shown(void)
+{
+        AUTO_BUF(text);
+        AUTO_BUF(out);
+        for (unsigned i = 0; i < GATE_ROWS_MAX; i++)
+                buf_puts(&text, "x\n");
+        CHECK_INT(gate_show(buf_span(&text), &out), 0);
+        buf_puts(&text, "x\n");
+        CHECK_INT(gate_show(buf_span(&text), &out), -1);
+}
+
 int main(void)
 {
         static const struct test_case cases[] = {
@@ -470,6 +506,8 @@ int main(void)
                 CASE(test_grant__500_like_requests_take_5_decisions),
                 CASE(test_grant__ends_with_its_uses_its_time_and_its_template),
                 CASE(test_batch__is_of_one_kind_and_of_twenty),
+                CASE(test_show__nothing_is_out_of_sight),
+                CASE(test_show__what_fills_many_screens_is_not_shown),
         };
         return test_main(cases, sizeof cases / sizeof *cases);
 }

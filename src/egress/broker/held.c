@@ -145,7 +145,23 @@ static void show_lines(struct span text, const char *indent, struct buf *out)
         free(line);
 }
 
-static void show_request(const struct http_event *q, struct buf *out)
+/* As the server will read it. */
+static int show_body(const struct http_event *q, struct buf *out)
+{
+        AUTO_BUF(unpacked);
+        int packed = q->body.n ? http_shown_body(q->head, q->body, &unpacked) : 0;
+        if (q->body.n)
+                buf_printf(out, "body, %zu bytes", q->body.n);
+        if (packed > 0)
+                buf_printf(out, ", which are %zu when they are unpacked", unpacked.n);
+        if (q->body.n)
+                buf_puts(out, ":\n");
+        if (packed >= 0)
+                show_lines(packed ? buf_span(&unpacked) : q->body, "  ", out);
+        return packed < 0 || unpacked.failed ? -1 : 0;
+}
+
+static int show_request(const struct http_event *q, struct buf *out)
 {
         char url[288];
         ahead_url(q, url, sizeof url);
@@ -164,11 +180,7 @@ static void show_request(const struct http_event *q, struct buf *out)
         if (first)
                 show_lines(span_of(first + 1, q->head.n - (size_t) (first + 1 - q->head.p)), "  ", out);
 
-        if (!q->body.n)
-                return;
-
-        buf_printf(out, "body, %zu bytes:\n", q->body.n);
-        show_lines(q->body, "  ", out);
+        return show_body(q, out);
 }
 
 /* ---- the line ---- */
@@ -302,7 +314,7 @@ static enum http_leave hold(struct flow *f, const struct http_event *q, enum eff
         gate_effect_id(buf_span(&h->text), h->id);
         buf_putc(&h->text, '\n');
         if (q)
-                show_request(q, &h->text);
+                exact = show_request(q, &h->text) == 0 && exact;
         else
                 buf_printf(&h->text, "connect to %s; the bytes that follow are not shown\n", f->row_to);
 

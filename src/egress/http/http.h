@@ -250,6 +250,9 @@ void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, c
 bool http_flow_leaving(const struct http_flow *f, struct http_event *ret);
 /* The header fields of a head, without those of framing, as one digest: "sha256:...". */
 void http_fields_digest(struct span head, char ret[72]);
+/* A whole body as the server will read it: 0 as it came, 1 with what is in it added to `out`, -1: that cannot
+ * be told. */
+int http_shown_body(struct span head, struct span body, struct buf *out);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);

@@ -3,6 +3,8 @@
  * be read. It is sent on as it came, so only what no two servers read in two ways is read here. Pure. */
 #include "egress/http/http_internal.h"
 
+#include <stdlib.h>
+
 /* A server that does not undo the coding reads the packed bytes: they must not be JSON as well. */
 static bool may_be_json(uint8_t first) { return first && strchr(" \t\r\n{[\"/-0123456789tfnNI\xef", first); }
 
@@ -38,6 +40,24 @@ static const char *unpack_all(struct unpack *u, struct span body, uint8_t *out, 
 
         *ret_n = n;
         return unpack_whole(u) ? NULL : "the compressed body breaks off before its end";
+}
+
+int http_shown_body(struct span head, struct span body, struct buf *out)
+{
+        enum unpack_kind kind;
+        struct http_head *h = malloc(sizeof *h);
+        bool good = h && http_head_request(head, h) == HTTP_WHOLE && http_unpack_kind(h, &kind);
+        struct unpack *u = good && kind != UNPACK_NONE ? unpack_new(kind) : NULL;
+        uint8_t *room = u ? malloc(HTTP_HELD_MAX) : NULL;
+        size_t n = 0;
+        good = good && (kind == UNPACK_NONE || (room && !unpack_all(u, body, room, &n)));
+        if (room && good)
+                buf_add(out, room, n);
+
+        unpack_free(u);
+        free(room);
+        free(h);
+        return !good ? -1 : kind != UNPACK_NONE;
 }
 
 const char *http_packed_read(const struct http_head *h, struct arena *mem, struct span *body)

@@ -310,6 +310,18 @@ static bool is_ours(struct box *b, struct desk_item *it)
         return true;
 }
 
+/* Whatever holds it: no face has another text. */
+static bool make_shown(struct desk_item *it)
+{
+        AUTO_BUF(shown);
+        if (gate_show(span_of(buf_str(&it->text) + it->shown_at, it->text.n - it->shown_at), &shown) < 0)
+                return false;
+
+        it->text.n = it->shown_at;
+        buf_add(&it->text, shown.p, shown.n);
+        return !it->text.failed;
+}
+
 static bool read_item(struct box *b, struct desk_item *it)
 {
         const char *text = buf_str(&it->text);
@@ -320,7 +332,7 @@ static bool read_item(struct box *b, struct desk_item *it)
                 return false;
 
         gate_effect_id(json, it->gate.id);
-        return gate_template_id(&it->envelope, it->door->ask.vary, it->gate.template) == 0;
+        return gate_template_id(&it->envelope, it->door->ask.vary, it->gate.template) == 0 && make_shown(it);
 }
 
 static bool is_high(const struct desk_item *it)
