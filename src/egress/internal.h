@@ -154,6 +154,7 @@ struct flow {
         struct held *held;                 /* it waits for an approval; or NULL */
         struct ahead *ahead;               /* its intent in the ledger, or NULL */
         uint64_t sent, received;           /* bytes, so far */
+        uint64_t streamed, expanded;       /* of HTTP/2: bytes of its requests; those beyond what came */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
         uint64_t sent_over;                /* those of completed requests, whatever their result */
         struct dial dial;

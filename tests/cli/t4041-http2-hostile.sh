@@ -72,5 +72,10 @@ for who in root as_user; do
         is "$who: the broker still serves" "$(tail -n 1 "$T/out")" "plain status 200"
         is "$who: malformed streams are reported" "$(jq -r '[.net.destinations[] | select(.reason == "http2-malformed")] | length' <"$T/status")" 1
         is "$who: and it lives to the end" "$(json .net.broker)" "done"
+
+        # A field of 4 KB that is named by one byte forty times: what leaves is counted, not what came.
+        box $who --limit 'egress 32K' --read "$T/attacks.py" --net 'http://web.test/ok/** GET POST' -- /usr/bin/python3 "$T/attacks.py" web.test 80 hpack-leaves
+        is "$who: fields that HPACK names by a byte are paid whole" "$(json '.limits_hit | join(" ")')" egress
+        is "$who: and no more leaves than the limit" "$(jq '[.net.destinations[].sent] | add <= 32768' <"$T/status")" true
 done
 done_testing

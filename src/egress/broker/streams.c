@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* egress/broker/streams.c - moves bytes between the streams of an HTTP/2 connection and the flows that serve
  * them. A flow whose stream is answered serves another later, over its open link. The bytes of the connection
- * are charged to the box as they come (requests.c); those of a request to its flow, here. Decides nothing. */
+ * are charged to the box as they come (requests.c), those of a request to its flow, here, and to the box what
+ * they are more. Decides nothing. */
 #include "egress/broker/streams.h"
 #include "egress/broker/requests.h"
 #include "egress/http/http2.h"
@@ -24,6 +25,24 @@ void streams_cut(struct flow *f, enum effect_reason why)
         }
 }
 
+/* A field that the box names by one byte leaves as all of it: what leaves beyond what came is charged too. */
+static bool pay_expanded(struct flow *parent, size_t n)
+{
+        struct broker *b = parent->b;
+        parent->streamed += n;
+        uint64_t paid = parent->sent + parent->expanded;
+        size_t more = parent->streamed > paid ? (size_t) (parent->streamed - paid) : 0;
+        size_t room = accounting_room(b, NULL, true, more);
+        parent->expanded += more;
+        accounting_spend(b, NULL, true, room);
+        if (room == more)
+                return true;
+
+        streams_cut(parent, accounting_why(b, NULL, true));
+        http2_front_close(http_flow_front(parent->http));
+        return false;
+}
+
 bool streams_take_in(struct flow *f)
 {
         bool done = http_flow_done(f->http);
@@ -44,6 +63,9 @@ bool streams_take_in(struct flow *f)
         broker_again(f->parent); /* its window has opened */
         if (done)
                 return true; /* it was answered before its end */
+
+        if (!pay_expanded(f->parent, n))
+                return true;
 
         f->sent += n;
         if (f->row) {

@@ -91,6 +91,8 @@ ATTACKS = {
     # A large value that the table holds, named thousands of times.
     'hpack-bomb': frame(HEADERS, END_STREAM, 1, raw(BASE) + b'\x40\x01a\x7f\xa1\x1e' + b'x' * 4000) +
     frame(CONT, END_HEADERS, 1, b'\xbe' * 16000),
+    'hpack-leaves': head(BASE + [('a', 'b')], stream=1) + frame(HEADERS, END_HEADERS | END_STREAM, 3, raw(BASE) + b'\x40\x01a\x7f\xa1\x1e' + b'x' * 4000) +
+    b''.join(frame(HEADERS, END_HEADERS | END_STREAM, 2 * i + 5, raw(BASE) + b'\xbe') for i in range(40)),
     'continuation-flood': frame(HEADERS, END_STREAM, 1, raw(BASE)) + frame(CONT, 0, 1) * 2000,
     'continuation-other': frame(HEADERS, END_STREAM, 1, raw(BASE)) + frame(DATA, 0, 1, b'x'),
     'head-too-long': frame(HEADERS, END_STREAM, 1, raw(BASE)) +
