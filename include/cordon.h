@@ -466,6 +466,8 @@ typedef struct cordon_result {
         const char *labels;         /* what it was handed and has read, as `label` lines say; or "" */
         const char *lost; /* `denials_lost` by kind, "secret" for paths of keys and tokens, and "absent" names
                              that `absent` lacks: "3 read, 40 absent"; or "" */
+        const char *unlabelled; /* of stdout and stderr those that the label does not go on with: a pipe keeps
+                                   it for another box only, a socket for nobody; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {
@@ -517,6 +519,7 @@ typedef struct cordon_work_diff_options {
         void *out_ctx;
         cordon_progress progress; /* or NULL */
         void *progress_ctx;
+        int label_fd; /* where `out` writes: it gets the label of the changes; 0: nothing does */
 } cordon_work_diff_options;
 CORDON_API int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o,
                                 size_t *ret_entries, cordon_error *e);
@@ -553,6 +556,7 @@ typedef struct cordon_work_apply_options {
         cordon_held_fn held;
         void *held_ctx;
         const char *approved; /* the digest that a question was answered for; or NULL */
+        int label_fd;         /* where `patch` writes: it gets the label of the changes; 0: nothing does */
 } cordon_work_apply_options;
 typedef struct cordon_work_undo_options {
         const char *run;
@@ -712,9 +716,10 @@ CORDON_API int cordon_image_prune(const cordon_context *cx, int all, uint64_t *r
 CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e);
 CORDON_API char *cordon_inspect(const char *which, cordon_error *e);
 /* Prints the newest output of a box whose output is not redirected, also after its end if it was kept.
- * `follow`: until the box ends. */
+ * `follow`: until the box ends. The file or pipe `label_fd`, to which `out` writes, gets the label of the
+ * output; -1: none does. */
 CORDON_API int cordon_logs(const cordon_context *cx, const char *which, int follow, cordon_sink out,
-                           void *ctx, cordon_error *e);
+                           void *ctx, int label_fd, cordon_error *e);
 /* Signals the payload's process group; SIGKILL ends the box at once. */
 CORDON_API int cordon_stop(const char *which, int signal, cordon_error *e);
 /* Gives a running box another lease of its time, a session one of its life: cordon_box_renew() a box of this

@@ -31,10 +31,10 @@ static void to_nobody(void *ctx, const void *data, size_t len)
 }
 
 int cordon_logs(const cordon_context *cx, const char *which, int follow, cordon_sink out, void *ctx,
-                cordon_error *e)
+                int label_fd, cordon_error *e)
 {
         const struct box_sink to = { out ? out : to_nobody, ctx };
-        return box_logs(cx, which, follow != 0, &to, to_err(e));
+        return box_logs(cx, which, follow != 0, &to, label_fd, to_err(e));
 }
 
 int cordon_stop(const char *which, int signal, cordon_error *e)

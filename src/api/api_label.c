@@ -2,11 +2,9 @@
 /* api/api_label.c - the label that a run begins with: of the doors that it is handed, and of the files behind
  * them. */
 #include "api/internal.h"
-#include "base/fd.h"
 #include "label/label.h"
 #include "stamp/stamp.h"
 #include "store/store.h"
-#include "work/work.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -38,78 +36,14 @@ static int check_spills(const struct cordon_box *b, struct err *e)
         return err_hint(e, "write `accepts %.120s` behind it, or leave one of the two out", text);
 }
 
-static void join_path(struct label *l, const struct stamp_index *x, const char *path)
+int api_label_begins(struct cordon_box *b, const struct box_config *c, struct err *e)
 {
-        char real[PATH_MAX];
-        struct label by = stamp_label(x, realpath(path, real) ? real : path);
-        label_join(l, &by);
+        return box_label_in(c, &b->label, e);
 }
 
-static void join_doors(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
+int api_label(struct cordon_box *b, const struct box_config *c, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++) {
-                struct label own = label_of(policy_door_hands(&d[i]) ? d[i].flow.label : NULL);
-                if (!d[i].from_stock && d[i].kind >= DOOR_READ && d[i].kind <= DOOR_WRITE)
-                        join_path(&own, x, d[i].path);
-                if (!b->shut || d[i].kind != DOOR_READ)
-                        label_join(l, &own);
-        }
-        label_join(l, &b->touch_rest);
-}
-
-static bool is_input(const struct cordon_box *b, const char *name)
-{
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_IN && strcmp(d[i].name, name) == 0)
-                        return true;
-        return false;
-}
-
-static void join_handles(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
-{
-        char path[PATH_MAX];
-        for (unsigned i = 0; i < b->handle_count; i++)
-                if (is_input(b, b->handles[i].name) && fd_path(b->handles[i].fd, path, sizeof path) == 0 &&
-                    path[0] == '/')
-                        join_path(l, x, path);
-
-        if (b->io.in >= 0 && fd_path(b->io.in, path, sizeof path) == 0 && path[0] == '/')
-                join_path(l, x, path);
-}
-
-/* With --on a run goes on in what another wrote. */
-static void join_overlay(const struct cordon_box *b, const struct stamp_index *x, struct label *l)
-{
-        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8], run[WORK_RUN_MAX];
-        struct err ignored;
-        if (!b->work_on[0] || store_path(b->policy->cx, state, &ignored) < 0 ||
-            work_find(b->policy->cx, b->work_on, run, &ignored) < 0)
-                return;
-        (void) snprintf(path, sizeof path, "%s/work/%s", state, run);
-        join_path(l, x, path);
-}
-
-int api_label_begins(struct cordon_box *b, struct err *e)
-{
-        struct stamp_index x;
-        if (stamp_read(b->policy->cx, &x, e) < 0)
-                return -1;
-
-        b->label = (struct label){ 0 };
-        join_doors(b, &x, &b->label);
-        join_handles(b, &x, &b->label);
-        join_overlay(b, &x, &b->label);
-        stamp_done(&x);
-        return 0;
-}
-
-int api_label(struct cordon_box *b, struct err *e)
-{
-        return api_label_begins(b, e) < 0 ? -1 : check_spills(b, e);
+        return api_label_begins(b, c, e) < 0 ? -1 : check_spills(b, e);
 }
 
 /* ---- an apply: the label of an overlay goes on to what was changed ---- */

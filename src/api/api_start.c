@@ -408,6 +408,7 @@ struct box_config api_box_config(const struct cordon_box *b)
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,
                                     .label = b->label,
+                                    .touch_rest = b->touch_rest,
                                     .shut = b->shut,
                                     .shut_count = b->shut_count,
                                     .places = span_of(b->places_text.p, b->places_text.n),
@@ -503,7 +504,8 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 
         spend(b->plan->order, LIMIT_TIME, b->prepared_ms);
         spend(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);
-        if (api_label(b, e) < 0)
+        struct box_config c = api_box_config(b);
+        if (api_label(b, &c, e) < 0)
                 return -1;
 
         const char *unparkable = b->parking ? api_unparkable(b) : NULL;
@@ -514,7 +516,7 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
                 return -1;
 
         struct box *parked = api_parked_take(b, b->plan);
-        struct box_config c = api_box_config(b);
+        c = api_box_config(b); /* with the label, and why no box was parked */
         if (start_in(b, parked, &c, e) < 0)
                 return -1;
 

@@ -459,7 +459,9 @@ static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
         if (file)
                 return policy_root(q->c) ? api_image_is_there(q->dry.box, e) : 0;
 
-        if (api_label_begins(q->dry.box, e) < 0)
+        struct box_config c = api_box_config(q->dry.box);
+        c.plan = q->dry.plan;
+        if (api_label_begins(q->dry.box, &c, e) < 0)
                 return -1;
 
         q->begins = q->dry.box->label;

@@ -7,6 +7,8 @@
 #include "base/str.h"
 #include "ledger/ledger.h"
 #include "limit/limit.h"
+#include "stamp/stamp.h"
+#include "store/store.h"
 #include "work/work.h"
 
 #include <errno.h>
@@ -266,6 +268,31 @@ static void record_patch(const struct cordon_context *cx, struct patch *p, const
         (void) record_after(cx, run, &r);
 }
 
+/* What is printed of an overlay goes on with its label. */
+static int pass_label(const struct cordon_context *cx, const char *which, int fd, struct err *e)
+{
+        struct err none;
+        char run[WORK_RUN_MAX];
+        if (fd <= 0 || work_find(cx, which, run, &none) < 0) /* who reads it says why */
+                return 0;
+        return box_label_pass(cx, "work", run, fd, e);
+}
+
+/* A copy has the label from before its first file on, and what the first one has got meanwhile. */
+static int copy_label(const struct cordon_context *cx, const char *from, const char *to, struct err *e)
+{
+        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8];
+        struct stamp_index x;
+        if (store_path(cx, state, e) < 0 || stamp_read(cx, &x, e) < 0)
+                return -1;
+
+        (void) snprintf(path, sizeof path, "%s/work/%s", state, from);
+        struct label l = stamp_own(&x, path);
+        stamp_done(&x);
+        (void) snprintf(path, sizeof path, "%s/work/%s", state, to);
+        return label_is_empty(&l) ? 0 : stamp_add(cx, path, &l, from, e);
+}
+
 int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o, size_t *ret_entries,
                      cordon_error *e)
 {
@@ -284,7 +311,8 @@ int cordon_work_diff(const cordon_context *cx, const cordon_work_diff_options *o
                                         .out_ctx = o->out_ctx,
                                         .progress = o->progress,
                                         .progress_ctx = o->progress_ctx };
-        return work_diff(&look, ret_entries, to_err(e));
+        return pass_label(cx, o->run, o->label_fd, to_err(e)) < 0 ? -1
+                                                                  : work_diff(&look, ret_entries, to_err(e));
 }
 
 /* The label of the run that made it, unless it was deleted. */
@@ -359,6 +387,8 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
         if (r == 0 && o->held && !o->patch && api_apply_ask(&question, &a, o, effects.off, &why) < 0)
                 a.unapproved = &why;
 
+        if (r == 0 && o->patch)
+                r = pass_label(cx, o->run, o->label_fd, to_err(e));
         if (r == 0)
                 r = work_apply(&a, &got, to_err(e));
 
@@ -397,8 +427,10 @@ int cordon_work_discard(const cordon_context *cx, const char *run, int json, cor
 {
         const struct work_undo u = { .cx = cx, .run = run, .json = json != 0, .out = out, .out_ctx = ctx };
         int r = work_discard(&u, ret_run, to_err(e));
-        if (r == 0)
+        if (r == 0) {
                 box_logs_forget(cx, ret_run);
+                box_label_forget(cx, "work", ret_run);
+        }
         return r;
 }
 
@@ -411,7 +443,12 @@ int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64]
 {
         char name[48];
         limit_name(name);
-        return work_fork(cx, run, name + strlen("cordon-"), ret_run, to_err(e));
+        const char *copy = name + strlen("cordon-");
+        char from[WORK_RUN_MAX];
+        if (work_find(cx, run, from, to_err(e)) < 0 || copy_label(cx, from, copy, to_err(e)) < 0 ||
+            work_fork(cx, from, copy, ret_run, to_err(e)) < 0)
+                return -1;
+        return copy_label(cx, from, copy, to_err(e));
 }
 
 int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
@@ -419,5 +456,7 @@ int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret
         char name[48];
         limit_name(name);
         (void) snprintf(ret_run, 64, "%s", name + strlen("cordon-"));
-        return work_fork_running(cx, run, ret_run, to_err(e));
+        if (copy_label(cx, run, ret_run, to_err(e)) < 0 || work_fork_running(cx, run, ret_run, to_err(e)) < 0)
+                return -1;
+        return copy_label(cx, run, ret_run, to_err(e));
 }

@@ -15,7 +15,7 @@ struct sought {
         char digest[72];
         const char *id; /* or NULL: any */
         char found_id[96], run[64], box[64], door[64];
-        char as[256], cut[256], findings[256], labels[256];
+        char as[256], cut[256], findings[256], labels[LABEL_TEXT_MAX];
         int64_t time_us;
         bool truncated;
 };
@@ -33,12 +33,16 @@ static void copy_checked(const struct json *root, struct sought *s)
         s->time_us = time && time->type == JSON_INT ? time->integer : 0;
         s->truncated = json_get(root, "result") != NULL; /* an output has one if it was cut at its limit */
         s->as[0] = s->cut[0] = s->findings[0] = s->labels[0] = '\0';
+        if (more)
+                copy_text(more, "labels", s->labels, sizeof s->labels);
+        struct label l = label_of(s->labels);
+        l.untrusted = true; /* whatever a box wrote */
+        (void) label_text(&l, s->labels);
         if (!more)
                 return;
         copy_text(more, "as", s->as, sizeof s->as);
         copy_text(more, "cut", s->cut, sizeof s->cut);
         copy_text(more, "findings", s->findings, sizeof s->findings);
-        copy_text(more, "labels", s->labels, sizeof s->labels);
 }
 
 /* An output, or a handle that the box wrote. */
@@ -97,7 +101,7 @@ static struct envelope envelope_of(const struct sought *s)
                                   .effect = s->found_id,
                                   .door = s->door,
                                   .time_us = s->time_us,
-                                  .labels = s->labels[0] ? s->labels : NULL,
+                                  .labels = s->labels,
                                   .as = s->as[0] ? s->as : NULL,
                                   .cut = s->cut,
                                   .findings = s->findings,

@@ -294,9 +294,10 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
-int api_label(struct cordon_box *b, struct err *e);
-int api_label_begins(struct cordon_box *b, struct err *e); /* the first half of it */
-struct label api_label_most(const struct cordon_box *b);   /* with all that it may come to read; after that */
+int api_label(struct cordon_box *b, const struct box_config *c, struct err *e);
+int api_label_begins(struct cordon_box *b, const struct box_config *c,
+                     struct err *e);                     /* the first half of it */
+struct label api_label_most(const struct cordon_box *b); /* with all that it may come to read; after that */
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
 void api_touch_done(struct cordon_box *b);

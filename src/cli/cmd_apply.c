@@ -147,6 +147,7 @@ static int write_patch(const struct apply *a, cordon_work_apply_options *o)
                 return cli_usage("--as-patch %s: %s", a->patch, strerror(errno));
 
         o->patch = cli_sink;
+        o->label_fd = fileno(to);
         o->patch_ctx = to;
         int done = cordon_work_apply(cli_context(), o, &r, &e);
         cli_progress_end(o->progress_ctx);

@@ -186,7 +186,7 @@ int verb_logs(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("name one box; `cordon ps` lists running boxes");
 
-        int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, &e);
+        int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, 1, &e);
         if (l.n > 0)
                 show_line(&l, "\n");
 

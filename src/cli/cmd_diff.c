@@ -196,6 +196,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
                                        .theirs = d->theirs[0] ? d->theirs : NULL,
                                        .out = cli_progress_sink,
                                        .out_ctx = &out,
+                                       .label_fd = 1,
                                        .progress = cli_progress,
                                        .progress_ctx = &progress };
         int r = cordon_work_diff(cli_context(), &o, &entries, &e);

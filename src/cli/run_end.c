@@ -433,6 +433,11 @@ static void say_ledger(const cordon_result *r)
                 cli_note("note: not all of this run is recorded: %s", r->ledger_lost);
 }
 
+static void say_unlabelled(const cordon_result *r)
+{
+        cli_note("note: %s is labelled %s, which only a box that reads it learns", r->unlabelled, r->labels);
+}
+
 static void say_recorded(const char *file, const cordon_result *r)
 {
         AUTO_BUF(word);
@@ -526,6 +531,8 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         say_left(r);
         say_work(r);
         say_ledger(r);
+        if (r->unlabelled[0])
+                say_unlabelled(r);
         if (o->record && !r->error)
                 say_recorded(o->record, r);
 }

@@ -28,6 +28,9 @@ int recording_finish(struct run *run, struct err *e)
         if (run->r.broker != BROKER_DONE)
                 return fail(run, "the broker ended before the box", e);
 
+        if (keeper_label_new(run, r->dir, r->name, e) < 0)
+                return -1;
+
         /* Never over an existing file: tests may rely on earlier recordings. */
         if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
                 return fail(run, strerror(errno), e);

@@ -198,6 +198,22 @@ static void note_hangup(struct box *b)
         }
 }
 
+static void hear_up(struct box *b, uint32_t layers, int *fd)
+{
+        if (b->run.up || b->ready || b->held >= 0)
+                return; /* once */
+
+        b->held = TAKE_FD(*fd);
+        b->layers = layers;
+        if (keeper_is_warm(b))
+                return; /* until the interpreter is ready */
+
+        if (b->c.park)
+                note_ready(b, layers);
+        else
+                note_up(b, layers);
+}
+
 void keeper_hear(struct box *b)
 {
         struct wall_message m;
@@ -219,16 +235,7 @@ void keeper_hear(struct box *b)
                         pump_use_tty(&b->run, TAKE_FD(fd));
                 break;
         case WALL_SAYS_UP:
-                if (b->run.up || b->ready || b->held >= 0)
-                        break; /* once */
-                b->held = TAKE_FD(fd);
-                b->layers = m.layers;
-                if (keeper_is_warm(b))
-                        break; /* until the interpreter is ready */
-                if (b->c.park)
-                        note_ready(b, m.layers);
-                else
-                        note_up(b, m.layers);
+                hear_up(b, m.layers, &fd);
                 break;
         case WALL_SAYS_DENIED:
                 keeper_note_denial(&b->run, &m.denial);
@@ -268,6 +275,7 @@ void keeper_hear(struct box *b)
         case WALL_SAYS_READY:
                 b->passed_on = b->session != NULL;
                 break;
+        case WALL_SAYS_RISES:
         case WALL_SAYS_HELD:
         case WALL_SAYS_BLOCKED:
                 if (b->run.r.in_session) /* init has no such words */

@@ -465,6 +465,7 @@ void session_kill(struct box *b);                 /* a run, with its process gro
 bool session_takes_runs(const struct box *session);
 void session_request_ahead(struct box *session); /* a spare for the next run */
 void session_drop_peer(struct box *b);           /* a run of another keeper; `b` is freed */
+void session_label_rises(const struct box *b);   /* of a run whose keeper is another process: it learns it */
 int session_send_label(const struct box *b);     /* to that keeper */
 /* session_peers.c: runs whose keeper is another process. */
 /* Takes one up. Returns its end of the line, the caller's to close; -1 with *e set. */
@@ -598,14 +599,20 @@ int keeper_copies_open(struct box *b, struct err *e);
 /* init created one, and *fd, which is taken, is its directory. */
 void keeper_copy_made(struct box *b, const struct wall_message *m, int *fd);
 /* At the end of the run, once; a failure is the run's. */
+/* Of copies whose file on the host has not changed: a bit each, before and after our stamp on it. */
+uint64_t keeper_copies_unchanged(const struct box *b);
+void keeper_copies_stamped(struct box *b, uint64_t unchanged);
 void keeper_copies_publish(struct box *b);
 void keeper_copies_close(struct box *b);
 /* In a private directory that stands for the host's. */
 bool keeper_is_beside_copy(const struct box *b, const char *path);
 /* edit_doors.c */
 int keeper_work_begin(struct box *b, struct err *e);
-/* label_files.c: what the run can write gets its label. */
-int keeper_label_files(struct box *b, struct err *e);
+/* label_out.c: what the run can write gets its label. */
+int keeper_label_out(struct box *b, struct err *e);
+int keeper_label_streams(struct box *b, struct err *e); /* of these alone its output */
+/* The same for a file that the keeper is about to make in this directory. */
+int keeper_label_new(const struct run *run, int dir, const char *name, struct err *e);
 void keeper_label_rises(struct box *b, const struct label *to);
 /* touches.c: a call waits for a shut place; the broker was heard. */
 void touches_hear(struct box *b, uint32_t which);

@@ -87,9 +87,10 @@ struct box_result {
         struct label label;           /* what it was handed and has read so far */
         const struct egress_row *net; /* each destination and each kind of refusal, in the order they came */
         unsigned net_count;
-        uint32_t net_lost;        /* that found no room */
-        uint32_t net_denied_lost; /* of those, denials */
-        bool recording;           /* exchanges were to be recorded */
+        uint32_t net_lost;           /* that found no room */
+        uint32_t net_denied_lost;    /* of those, denials */
+        bool recording;              /* exchanges were to be recorded */
+        unsigned streams_unlabelled; /* a bit each, stdout and stderr: a pipe or socket that keeps no label */
         uint32_t recorded, unrecorded;
 };
 
@@ -171,8 +172,9 @@ struct box_config {
         struct box_on_ending on_ending;
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
-        struct label label;     /* of what the run is handed */
-        const struct box_shut { /* labelled places that open when they are touched, as the plan has them */
+        struct label label;      /* of what the run is handed: box_label_in() */
+        struct label touch_rest; /* of what `rule touch` cannot shut */
+        const struct box_shut {  /* labelled places that open when they are touched, as the plan has them */
                 char *path;
                 struct label label;
         } * shut;
@@ -230,6 +232,13 @@ struct arena;
 size_t box_known_words(const struct box_config *c, bool incoming, struct known_word *ret_words);
 enum { BOX_HOSTS_MAX = 256 };
 size_t box_door_hosts(const struct box_config *c, struct arena *mem, const char *ret_hosts[BOX_HOSTS_MAX]);
+
+/* label_pass.c: what STATE/KIND/RUN holds goes to this descriptor, with its label. */
+int box_label_pass(const struct cordon_context *cx, const char *kind, const char *run, int fd, struct err *e);
+/* It is removed. */
+void box_label_forget(const struct cordon_context *cx, const char *kind, const char *run);
+/* label_in.c: the label of all that a run with this configuration is handed. */
+int box_label_in(const struct box_config *c, struct label *ret, struct err *e);
 
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
@@ -322,6 +331,8 @@ const char *box_start_name(const struct box_result *r);
 /* The result as one JSON object, without a newline. */
 struct buf;
 void box_result_json(const struct box_result *r, struct buf *out);
+/* Of its streams those that do not keep its label: "stdout stderr". */
+const char *box_unlabelled(const struct box_result *r);
 /* The next kind of which some was lost, from *at on, which is 0 first; false: no other. Their sum, without
  * names that the host lacks as well. */
 bool box_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count);
@@ -405,7 +416,7 @@ struct box_sink {
 /* The newest output of a running box, or of an ended box whose output was kept; with `follow`, until it ends.
  */
 int box_logs(const struct cordon_context *cx, const char *which, bool follow, const struct box_sink *to,
-             struct err *e);
+             int label_fd, struct err *e);
 /* Removes the kept output of a run; of all that ended before this, in ns since 1970: returns how many. */
 void box_logs_forget(const struct cordon_context *cx, const char *run);
 size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns);

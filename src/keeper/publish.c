@@ -203,6 +203,27 @@ static bool is_changed_outside(const struct box_copy *c)
         return fstatat(c->dir, c->name, &now, AT_SYMLINK_NOFOLLOW) < 0 || is_changed(c, &now);
 }
 
+/* Our own stamp on a host's file is no change of it: a bit for each that had none before. */
+uint64_t keeper_copies_unchanged(const struct box *b)
+{
+        uint64_t set = 0;
+        for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++)
+                if (!is_changed_outside(&b->copies[i]))
+                        set |= UINT64_C(1) << i;
+        return set;
+}
+
+void keeper_copies_stamped(struct box *b, uint64_t unchanged)
+{
+        struct stat now;
+        for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++) {
+                struct box_copy *c = &b->copies[i];
+                if (unchanged >> i & 1 && fstatat(c->dir, c->name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+                    is_like(&now, &c->base))
+                        c->base.st_ctim = now.st_ctim;
+        }
+}
+
 static int set_times(int to, const struct stat *st)
 {
         const struct timespec times[] = { st->st_atim, st->st_mtim };
@@ -388,6 +409,9 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
         AUTO_FD(kept, top < 0 ? -1 : store_dir(top, "kept", e));
         AUTO_FD(dir, kept < 0 ? -1 : store_dir(kept, b->run.r.run, e));
         if (dir < 0 || store_path(b->c.cx, state, e) < 0)
+                return -1;
+
+        if (keeper_label_new(&b->run, dir, c->name, e) < 0)
                 return -1;
 
         AUTO_FD(to, openat(dir, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));

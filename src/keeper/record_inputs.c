@@ -57,6 +57,9 @@ static void add_handle(struct run *run, size_t i)
         r.bytes = (int64_t) bytes.n;
         r.writes = h->out;
         r.target = h->name;
+        char labels[LABEL_TEXT_MAX];
+        if (h->out)
+                ledger_more_text(&r, "labels", label_text(&run->r.label, labels));
         name_passed(run, i, &r);
         if (h->out)
                 record_causes(run, &r);
@@ -228,8 +231,10 @@ void record_stream(struct run *run, int stream)
         r.name = stream ? NULL : doors[0]; /* it was named as a cause before it was known whole */
         r.bytes = (int64_t) c->stream[stream].bytes;
         r.digest = digest;
+        char labels[LABEL_TEXT_MAX];
         ledger_more_text(&r, "pipe", c->pipe[stream]);
         if (stream > 0) {
+                ledger_more_text(&r, "labels", label_text(&run->r.label, labels));
                 const struct checked *x = &run->checked[stream - 1];
                 ledger_more_text(&r, "as", buf_str(&x->as));
                 ledger_more_text(&r, "cut", buf_str(&x->cut));

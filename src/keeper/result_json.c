@@ -244,11 +244,19 @@ static void add_net(const struct box_result *r, struct buf *out)
         buf_putc(out, '}');
 }
 
+const char *box_unlabelled(const struct box_result *r)
+{
+        static const char *const streams[] = { "", "stdout", "stderr", "stdout stderr" };
+        return streams[r->streams_unlabelled & 3];
+}
+
 static void add_label(const struct box_result *r, struct buf *out)
 {
         char text[LABEL_TEXT_MAX];
         if (!label_is_empty(&r->label))
                 buf_member(out, "labels", label_text(&r->label, text));
+        if (r->streams_unlabelled)
+                buf_member(out, "unlabelled", box_unlabelled(r));
 }
 
 static void add_start(const struct box_result *r, struct buf *out)

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/variable.h"
 #include "context/context.h"
+#include "stamp/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,25 +21,12 @@ enum { HARDWARE_FROM = 1 << 20, SECRET_LEAST = 8, JOB_TEXT = 16 + 2 * CONTEXT_BA
 
 /* ---- start ---- */
 
-static void name_pipe(int fd, char ret[80])
-{
-        struct stat st;
-        char boot[40] = ""; /* a pipe's number is one of this boot */
-        ret[0] = '\0';
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
-                return;
-
-        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
-        (void) snprintf(ret, 80, "%llx:%llu@%s", (unsigned long long) st.st_dev,
-                        (unsigned long long) st.st_ino, boot);
-}
-
 static void look_at_streams(struct run *run)
 {
         struct record *c = run->record;
-        name_pipe(run->c->io.in, c->pipe[0]);
-        name_pipe(run->c->io.out[0], c->pipe[1]);
-        name_pipe(run->c->io.out[1], c->pipe[2]);
+        (void) stamp_pipe(run->c->io.in, c->pipe[0]);
+        (void) stamp_pipe(run->c->io.out[0], c->pipe[1]);
+        (void) stamp_pipe(run->c->io.out[1], c->pipe[2]);
 }
 
 /* The command is named by its first word; the whole of it by digest, because arguments carry secrets. */

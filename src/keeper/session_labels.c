@@ -55,7 +55,12 @@ static int end_with(struct box *b, struct label l)
 {
         struct err e;
         label_join(&b->run.r.label, &l);
-        if (b->run.r.end == BOX_EXITED && b->run.r.code == 0 && keeper_label_files(b, &e) < 0) {
+        if (!label_is_empty(&b->run.r.label) && keeper_label_streams(b, &e) < 0) {
+                b->run.r.error = e;
+                b->run.r.end = BOX_FAILED;
+        }
+
+        if (b->run.r.end == BOX_EXITED && b->run.r.code == 0 && keeper_label_out(b, &e) < 0) {
                 b->run.r.error = e;
                 b->run.r.end = BOX_FAILED;
         }

@@ -197,11 +197,19 @@ static void end_with_session(const struct box_result *session, struct box *b)
         send_end(b);
 }
 
-int session_send_label(const struct box *b)
+static int send_label(const struct box *b, enum wall_word word)
 {
-        struct wall_message m = { .word = WALL_SAYS_LABEL };
+        struct wall_message m = { .word = word };
         (void) label_text(&b->session->run.r.label, m.label);
         return wall_forward(b->session_line, &m, -1);
+}
+
+int session_send_label(const struct box *b) { return send_label(b, WALL_SAYS_LABEL); }
+
+void session_label_rises(const struct box *b)
+{
+        if (b->session_line >= 0 && b->begun)
+                (void) send_label(b, WALL_SAYS_RISES); /* its last answer has it, too */
 }
 
 /* The session is over: its label rises no more. */

@@ -79,7 +79,10 @@ static void told_blocked(struct run *run, const struct wall_news *t)
 
 void session_told(struct box *b, const struct wall_message *m)
 {
-        if (m->word == WALL_SAYS_HELD)
+        struct label l = label_of(m->word == WALL_SAYS_RISES ? m->label : NULL);
+        if (m->word == WALL_SAYS_RISES)
+                keeper_label_rises(b, &l);
+        else if (m->word == WALL_SAYS_HELD)
                 told_held(b, &m->told);
         else
                 told_blocked(&b->run, &m->told);

@@ -35,7 +35,7 @@ int starting_make(struct box *b, struct err *e)
             (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 || keys_start(b, e) < 0 ||
             (runs && pump_open(&b->run, e) < 0) || (keeper_is_warm(b) && pump_make_ahead(&b->run, e) < 0) ||
             handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||
-            keeper_label_files(b, e) < 0)
+            keeper_label_out(b, e) < 0)
                 return -1;
 
         return keeper_groups_come_first(b) && keeper_groups_make(b, false, e) < 0 ? -1 : 1;
@@ -179,7 +179,7 @@ int starting_streams(struct box *b, struct err *e)
         if (keeper_is_new_phase(b)) {
                 if ((!b->session && inbound_open(b, e) < 0) || handles_given(&b->run, e) < 0 ||
                     pump_open(&b->run, e) < 0 ||
-                    (b->session && (handles_open(&b->run, e) < 0 || keeper_label_files(b, e) < 0)))
+                    (b->session && (handles_open(&b->run, e) < 0 || keeper_label_out(b, e) < 0)))
                         return -1;
                 if (b->c.root)
                         pump_own(&b->run, b->start.host_uid, b->start.host_gid);

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BYTES_MAX = 64 << 20 };
+enum { BYTES_MAX = 64 << 20, PIPES_MAX = 4096 };
 static const char index_name[] = "index", next_name[] = "index.next", dir_name[] = "labels";
 
 /* ---- reading ---- */
@@ -52,6 +52,9 @@ static uint64_t number_of(const struct json *o, const char *key)
         return v && v->type == JSON_INT ? (uint64_t) v->integer : 0;
 }
 
+static bool is_pipe(const char *path) { return span_starts(span_str(path), stamp_pipe_prefix); }
+static bool is_place(const char *path) { return path && (path[0] == '/' || is_pipe(path)); }
+
 static int take_line(struct stamp_index *x, struct span line, struct err *e)
 {
         struct json_doc *d = json_parse("labels", line, e);
@@ -59,7 +62,7 @@ static int take_line(struct stamp_index *x, struct span line, struct err *e)
         bool object = o && o->type == JSON_OBJECT;
         const char *path = object ? text_of(o, "path") : NULL, *label = object ? text_of(o, "label") : NULL;
         const char *run = object ? text_of(o, "run") : NULL;
-        struct stamp s = { .path = path && path[0] == '/' && label ? strdup(path) : NULL };
+        struct stamp s = { .path = is_place(path) && label ? strdup(path) : NULL };
         if (s.path) {
                 s.dev = number_of(o, "dev");
                 s.ino = number_of(o, "ino");
@@ -161,9 +164,26 @@ static void put_stamp(const struct stamp *s, struct buf *out)
         buf_puts(out, "}\n");
 }
 
-static int replace(int dir, const struct stamp_index *x, struct err *e)
+/* Pipes of another boot are gone; of this one the newest are kept. */
+static void forget_pipes(struct stamp_index *x)
+{
+        char boot[40] = "";
+        size_t kept = 0;
+        for (size_t i = x->n; i-- > 0;) {
+                if (!is_pipe(x->v[i].path))
+                        continue;
+                if (!boot[0])
+                        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+                const char *of = strchr(x->v[i].path, '@');
+                if (++kept > PIPES_MAX || !of || strcmp(of + 1, boot) != 0)
+                        x->v[i].label = (struct label){ 0 };
+        }
+}
+
+static int replace(int dir, struct stamp_index *x, struct err *e)
 {
         AUTO_BUF(text);
+        forget_pipes(x);
         for (size_t i = 0; i < x->n; i++)
                 if (!label_is_empty(&x->v[i].label))
                         put_stamp(&x->v[i], &text);
@@ -219,7 +239,8 @@ static int add(struct stamp_index *x, const char *path, const char *at, const st
 
         struct stamp *s = &x->v[i];
         label_join(&s->label, l);
-        stamp_identify(at, s);
+        if (!is_pipe(path)) /* whose number may be another pipe's after the next boot */
+                stamp_identify(at, s);
         (void) snprintf(s->run, sizeof s->run, "%s", run);
         return 0;
 }
@@ -232,12 +253,13 @@ static int add_at(const struct cordon_context *cx, const char *clean, const char
         if (begin(cx, &dir, &x, e) < 0)
                 return -1;
 
-        struct label own = stamp_own(&x, at), indexed = stamp_indexed(&x, at);
+        struct label own = stamp_own(&x, at),
+                     indexed = is_pipe(clean) ? stamp_named(&x, clean) : stamp_indexed(&x, at);
         bool known = label_within(l, &indexed);
         int r = known ? 0 : add(&x, clean, at, l, run, e) < 0 ? -1 : replace(dir, &x, e);
         stamp_done(&x);
         label_join(&own, l);
-        if (r == 0 && !known)
+        if (r == 0 && !known && !is_pipe(clean))
                 stamp_write_attribute(at, &own);
         return r;
 }
@@ -280,8 +302,9 @@ int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *
                    struct err *e)
 {
         char path[PATH_MAX], clean[PATH_MAX], at[32];
-        if (fd_path(fd, path, sizeof path) < 0 || path[0] != '/')
-                return 0;
+        if (!stamp_place(fd, path))
+                return 1;
+
         utf8_path(path, clean);
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
         return has_no_name(fd) && write_own(at, l) ? 0 : add_at(cx, clean, at, l, run, e);
@@ -307,4 +330,20 @@ int stamp_drop(const struct cordon_context *cx, const char *path, const struct l
         if (r == 0)
                 stamp_write_attribute(path, &own);
         return r;
+}
+
+void stamp_forget(const struct cordon_context *cx, const char *path)
+{
+        struct stamp_index x;
+        struct err none;
+        const struct label all = label_worst();
+        bool known = false;
+        if (stamp_read(cx, &x, &none) < 0)
+                return;
+
+        for (size_t i = 0; i < x.n; i++)
+                known |= strcmp(x.v[i].path, path) == 0;
+        stamp_done(&x);
+        if (known)
+                (void) stamp_drop(cx, path, &all, &none);
 }

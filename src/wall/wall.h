@@ -55,7 +55,8 @@ enum wall_word {
         WALL_SAYS_LABEL,     /* by a session, to the keeper of a run in it: the answer to wall_label() */
         WALL_SAYS_HELD,      /* by a session likewise: an effect waits for a person */
         WALL_SAYS_BLOCKED,   /* by a session likewise: its broker or signer denied an effect */
-        WALL_SAYS_RAN        /* a run of a box with many has ended: END of that run */
+        WALL_SAYS_RAN,       /* a run of a box with many has ended: END of that run */
+        WALL_SAYS_RISES      /* by a session likewise: its label has risen */
 };
 
 /* A directory of an edit door is renamed file by file, up to as many entries and bytes. */

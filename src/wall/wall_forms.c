@@ -64,8 +64,9 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_HELD, held),
         FORM(WALL_SAYS_BLOCKED, blocked),
         FORM(WALL_SAYS_RAN, ran),
+        FORM(WALL_SAYS_RISES, label),
 };
-_Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RAN, "a form for each word");
+_Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RISES, "a form for each word");
 
 static const struct wire_field order[] = {
         WIRE_NUMBER(struct wall_order, command), WIRE_NUMBER(struct wall_order, arg),
@@ -88,7 +89,7 @@ int wall_take(int control, struct wall_message *ret, int *ret_pass)
 {
         struct wall_message m = { 0 };
         size_t which;
-        int pass = -1, r = wire_take_any(control, forms, WALL_SAYS_RAN, &m, &which, &pass);
+        int pass = -1, r = wire_take_any(control, forms, WALL_SAYS_RISES, &m, &which, &pass);
         if (r != 1)
                 return r;
 

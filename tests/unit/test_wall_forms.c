@@ -39,7 +39,7 @@ static void test_forms__each_word_arrives_as_it_was_sent(void)
 {
         int ends[2], fd = -1;
         CHECK_INT(wire_pair(ends), 0);
-        for (uint32_t word = WALL_SAYS_ERROR; word <= WALL_SAYS_RAN; word++) {
+        for (uint32_t word = WALL_SAYS_ERROR; word <= WALL_SAYS_RISES; word++) {
                 struct wall_message m = sample(word), got;
                 CHECK_INT(wall_put(ends[0], &m, -1), 0);
                 CHECK_INT(wall_take(ends[1], &got, &fd), 1);

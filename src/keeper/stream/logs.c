@@ -153,6 +153,14 @@ static void write_named(int logs, const struct run *run)
                 (void) unlinkat(logs, run->r.run, 0);
 }
 
+static bool remove_kept(const struct cordon_context *cx, int logs, const char *run)
+{
+        if (unlinkat(logs, run, 0) < 0)
+                return false;
+        box_label_forget(cx, "logs", run);
+        return true;
+}
+
 /* A failure to keep it does not change the end: the box is over, and no reader waits. */
 void logs_keep(const struct run *run)
 {
@@ -172,7 +180,7 @@ void logs_keep(const struct run *run)
         for (size_t i = LOGS_KEPT; i < all.n; i++)
                 if (strcmp(all.v[i].run, run->r.run) !=
                     0) /* by a clock that was set back ours is the oldest */
-                        (void) unlinkat(logs, all.v[i].run, 0);
+                        (void) remove_kept(run->c->cx, logs, all.v[i].run);
 }
 
 void box_logs_forget(const struct cordon_context *cx, const char *run)
@@ -180,7 +188,7 @@ void box_logs_forget(const struct cordon_context *cx, const char *run)
         struct err none;
         AUTO_FD(logs, registry_is_run_id(run) ? open_logs(cx, &none) : -1);
         if (logs >= 0)
-                (void) unlinkat(logs, run, 0);
+                (void) remove_kept(cx, logs, run);
 }
 
 size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns)
@@ -193,7 +201,7 @@ size_t box_logs_prune(const struct cordon_context *cx, int64_t before_ns)
                 list_kept(logs, &all);
 
         for (size_t i = 0; i < all.n; i++)
-                count += all.v[i].ended_ns < before_ns && unlinkat(logs, all.v[i].run, 0) == 0;
+                count += all.v[i].ended_ns < before_ns && remove_kept(cx, logs, all.v[i].run);
 
         return count;
 }
@@ -234,8 +242,20 @@ static int find_kept(int logs, const char *which, char ret_run[64], struct err *
         return matches ? 0 : no_such(which, e);
 }
 
+/* A reader of output: where it goes, and the file that has its label by then. */
+struct reader {
+        const struct cordon_context *cx;
+        const struct box_sink *to;
+        int label_fd; /* or -1 */
+};
+
+static int pass_label(const struct reader *r, const char *run, struct err *e)
+{
+        return r->label_fd < 0 ? 0 : box_label_pass(r->cx, "logs", run, r->label_fd, e);
+}
+
 /* The kept output after `position`. */
-static int give_kept(int logs, const char *run, int32_t position, const struct box_sink *to, struct err *e)
+static int give_kept(int logs, const char *run, int32_t position, const struct reader *out, struct err *e)
 {
         struct kept k;
         char chunk[65536];
@@ -256,9 +276,12 @@ static int give_kept(int logs, const char *run, int32_t position, const struct b
         if (position >= 0 && ((k.bytes - (uint64_t) position) & LOG_POSITION) < has)
                 fresh = (k.bytes - (uint64_t) position) & LOG_POSITION;
 
+        if (pass_label(out, run, e) < 0)
+                return -1;
+
         (void) lseek(fd, k.at + (off_t) (has - fresh), SEEK_SET);
         for (ssize_t n; (n = read(fd, chunk, sizeof chunk)) > 0;)
-                to->put(to->ctx, chunk, (size_t) n);
+                out->to->put(out->to->ctx, chunk, (size_t) n);
 
         return 0;
 }
@@ -274,13 +297,12 @@ static bool is_kept(const struct cordon_context *cx, const char *run)
 }
 
 /* 1: it is over, if it ever was; *position is how far we came. */
-static int give_live(const struct cordon_context *cx, const char *run, bool follow, int32_t *position,
-                     const struct box_sink *to, struct err *e)
+static int give_live(const char *run, bool follow, int32_t *position, const struct reader *to, struct err *e)
 {
         do {
                 AUTO_BUF(out);
                 int no = registry_logs(run, position, &out);
-                if (no == REGISTRY_GONE || (no == REGISTRY_SILENT && is_kept(cx, run)))
+                if (no == REGISTRY_GONE || (no == REGISTRY_SILENT && is_kept(to->cx, run)))
                         return 1;
                 if (no == REGISTRY_SILENT && !follow)
                         return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
@@ -288,8 +310,10 @@ static int give_live(const struct cordon_context *cx, const char *run, bool foll
                         (void) err_set(e, ERR_USAGE, 0, "the box %s was not started with --detach", run);
                         return err_hint(e, "its output goes where it was started");
                 }
+                if (out.n > 0 && pass_label(to, run, e) < 0)
+                        return -1;
                 if (out.n > 0)
-                        to->put(to->ctx, out.p, out.n);
+                        to->to->put(to->to->ctx, out.p, out.n);
                 if (follow)
                         (void) poll(NULL, 0, LOOK_MS);
         } while (follow);
@@ -298,8 +322,9 @@ static int give_live(const struct cordon_context *cx, const char *run, bool foll
 }
 
 int box_logs(const struct cordon_context *cx, const char *which, bool follow, const struct box_sink *to,
-             struct err *e)
+             int label_fd, struct err *e)
 {
+        const struct reader reader = { cx, to, label_fd };
         char run[64];
         int32_t position = -1;
         int r = registry_find(which, run, e);
@@ -307,12 +332,12 @@ int box_logs(const struct cordon_context *cx, const char *which, bool follow, co
                 return -1;
 
         bool runs = r == 0;
-        if (runs && (r = give_live(cx, run, follow, &position, to, e)) != 1)
+        if (runs && (r = give_live(run, follow, &position, &reader, e)) != 1)
                 return r;
 
         AUTO_FD(logs, open_logs(cx, e));
         if (logs < 0 || (!runs && find_kept(logs, which, run, e) < 0))
                 return -1;
 
-        return give_kept(logs, run, position, to, e);
+        return give_kept(logs, run, position, &reader, e);
 }

@@ -391,7 +391,7 @@ static void case_unheard(void)
                         ;
                 cordon_box_kill(b);
                 (void) wait_for(b);
-                expect(cordon_logs(test_context(), run, 0, NULL, NULL, &e) == 0,
+                expect(cordon_logs(test_context(), run, 0, NULL, NULL, -1, &e) == 0,
                        "output is read by nobody (%s)", e.what);
         }
         cordon_box_free(b);
