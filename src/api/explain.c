@@ -211,9 +211,11 @@ static void propose_script(const char *path, const char *otherwise, struct buf *
         out->failed |= word.failed;
 }
 
-static void explain_refused(const char *path, struct buf *out)
+static void explain_refused(const struct cordon_box *b, const char *path, struct buf *out)
 {
         struct stat st;
+        char interpreter[PATH_MAX], real[PATH_MAX], shown[128];
+        struct effect f = { .kind = EFFECT_RUN, .target = real };
         if (stat(path, &st) < 0)
                 return;
 
@@ -223,6 +225,11 @@ static void explain_refused(const char *path, struct buf *out)
                 propose_script(path, "it is not executable by itself", out);
         else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111))
                 buf_puts(out, "it is not executable, and not a script either");
+        else if (api_interpreter(path, interpreter, sizeof interpreter) && realpath(interpreter, real) &&
+                 policy_decide(b->policy->checked, &f).answer != ANSWER_ALLOW &&
+                 strcmp(str_inert(span_str(interpreter), shown, sizeof shown), interpreter) == 0)
+                buf_printf(out, "a script starts its interpreter, and no `run` door covers %s: --run %s",
+                           interpreter, interpreter);
 }
 
 /* Of a shell people know it, and forget it here. */
@@ -388,7 +395,7 @@ void api_explain_exec(const struct cordon_box *b)
         } else if (e->sys == ENOENT)
                 explain_missing(b, path, &hint);
         else if (e->sys == EACCES)
-                explain_refused(path, &hint);
+                explain_refused(b, path, &hint);
         else if (e->sys == ENOEXEC)
                 buf_puts(&hint,
                          "it is neither a program for this machine nor a script with #! and an interpreter");

@@ -280,19 +280,24 @@ static void judge_bare(const struct checked_policy *c, const struct effect *f, s
                 *d = decide_path(c, EFFECT_RUN, in->path);
 }
 
-/* A program whose interpreter or loader the box does not see does not start. */
+/* A program whose loader the box does not see does not start, nor a script whose interpreter it may not run.
+ */
 static void judge_starter(const struct checked_policy *c, struct effect *f, struct api_inside *in,
                           struct decision *d)
 {
         char starter[PATH_MAX], found[PATH_MAX];
         bool bare = !strchr(f->target, '/');
-
-        if (d->answer != ANSWER_ALLOW || (bare && !api_find_program(f->target, found, sizeof found)) ||
-            !api_starter(bare ? found : f->target, starter))
+        if (d->answer != ANSWER_ALLOW || (bare && !api_find_program(f->target, found, sizeof found)))
                 return;
 
+        const char *program = bare ? found : f->target;
+        if (!api_starter(program, starter))
+                return;
+
+        bool script = api_interpreter(program, found, sizeof found);
+        enum effect_kind kind = script && access(starter, X_OK) == 0 ? EFFECT_RUN : EFFECT_READ;
         bool led = follow(c, starter);
-        struct decision s = decide_path(c, EFFECT_READ, starter);
+        struct decision s = decide_path(c, kind, starter);
         if (led && s.answer == ANSWER_ALLOW)
                 return;
 
@@ -301,7 +306,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
                 *d = (struct decision){ .reason = REASON_NO_DOOR };
 
         memcpy(in->path, starter, sizeof in->path);
-        f->kind = EFFECT_READ; /* that is the gap */
+        f->kind = kind; /* that is the gap */
         f->target = in->path;
 }
 

@@ -145,27 +145,32 @@ static bool may_run(const struct wrap *w)
         return allowed;
 }
 
-/* Its own file, if no door lets it run yet. A policy file already states what may run. */
+/* Its own file, if no door lets it run yet: shown, for `run any` covers all that the box sees; else named. A
+ * policy file already states what may run. */
 static int open_program(struct wrap *w)
 {
+        static const char *const words[] = { NULL, "read", "run" };
         cordon_error e = { 0 };
-        if (cordon_policy_check(w->policy, &e) < 0)
-                return cli_error(&e), -1;
+        for (size_t i = 0; i < sizeof words / sizeof *words && !(i > 0 && w->has_file); i++) {
+                if ((words[i] && cordon_policy_add(w->policy, words[i], w->program, &e) < 0) ||
+                    cordon_policy_check(w->policy, &e) < 0)
+                        return cli_error(&e), -1;
 
-        if (may_run(w))
+                if (!may_run(w))
+                        continue;
+
+                if (words[i]) {
+                        buf_printf(&w->script, " --%s", words[i]);
+                        put_quoted(&w->script, w->program);
+                }
                 return 0;
+        }
 
-        if (w->has_file)
-                return cli_usage("the policy does not let %s run; add a line: run %s", w->program,
-                                 w->program),
-                       -1;
-
-        if (cordon_policy_add(w->policy, "run", w->program, &e) < 0 || cordon_policy_check(w->policy, &e) < 0)
-                return cli_error(&e), -1;
-
-        put_quoted(&w->script, "--run");
-        put_quoted(&w->script, w->program);
-        return 0;
+        return cli_usage(w->has_file
+                                 ? "the policy does not let %s run; add a line: run %s"
+                                 : "these doors do not let %s run; `cordon why run %s` tells what it lacks",
+                         w->program, w->program),
+               -1;
 }
 
 /* ---- the script ---- */

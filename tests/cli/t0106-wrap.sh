@@ -70,6 +70,15 @@ has "with a sentence, in which it is inert" "$(cat "$T/err")" 'new\x0aline: its 
 mkdir -p real/sub && echo inner >real/file && echo outer >file && ln -s real/sub link && chmod -R a+rX .
 is "a name that means two files is refused" "$(status "$show" link/../file)" 125
 
+# --- a script is a program too: it starts its interpreter, which starts others ---
+printf '#!/bin/sh\necho "script: $(cat "$1")"\n' >"$D/bin/script" && chmod 755 "$D/bin/script"
+is "a script outside the system's programs runs" "$("$c" policy wrap -q -o "$D/bin/wrapped" "$D/bin/script"; "$D/bin/wrapped" in.txt)" "script: one"
+is "by a line that shows it, so that the programs it calls run" "$(grep -c -- "--read '$D/bin/script'" "$D/bin/wrapped")" 1
+is "with a list of programs, by one that names it" "$("$c" policy wrap -q --run sh --run cat -o "$D/bin/listed" "$D/bin/script"; "$D/bin/listed" in.txt)" "script: one"
+is "a list without its interpreter is refused" "$(status "$c" policy wrap --run cat "$D/bin/script")" 125
+is "why knows that" "$("$c" why --json --run "$D/bin/script" run "$D/bin/script" | sed 's/.*"answer":"\([a-z]*\)","code":"\([a-z-]*\)".*/\1 \2/')" "deny not-run"
+has "and a box that does not start says it" "$("$c" run --run "$D/bin/script" -- "$D/bin/script" 2>&1)" "--run /bin/sh"
+
 # --- the archive of the manual ---
 mkdir unpacked && chmod 777 unpacked && tar -cf got.tar in.txt other.txt && chmod a+r got.tar
 "$c" policy wrap -q --write ./unpacked -o "$D/bin/untar" tar
