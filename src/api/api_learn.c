@@ -65,10 +65,16 @@ static void keep_tail(struct teacher *t, const char *p, size_t n)
         t->tail_len += n - over;
 }
 
+static void note_printed(struct teacher *t, size_t stream, const void *data, size_t len)
+{
+        sha256_add(&t->printed[stream], data, len);
+        learn_printed_add(&t->lines[stream], data, len);
+}
+
 static void on_output(void *ctx, int stream, const void *data, size_t len)
 {
         struct teacher *t = ctx;
-        sha256_add(&t->printed[stream == 2], data, len);
+        note_printed(t, stream == 2, data, len);
         if (stream == 2)
                 keep_tail(t, data, len);
 }
@@ -139,6 +145,20 @@ static bool comes_with_net(const struct teacher *t, const char *path)
                (strcmp(path, "/etc/hosts") == 0 || strcmp(path, "/etc/resolv.conf") == 0);
 }
 
+/* The kernel starts a script before lookups are watched: its interpreter is reported here. */
+static void add_with_interpreter(struct learn *l, const struct learn_access *a, unsigned run)
+{
+        char name[256];
+        (void) learn_add(l, a, run);
+        if (a->kind != EFFECT_RUN || !api_interpreter(a->path, name, sizeof name))
+                return;
+
+        struct learn_access by = {
+                .kind = EFFECT_RUN, .path = name, .program = a->program, .on_host = access(name, X_OK) == 0
+        };
+        (void) learn_add(l, &by, run);
+}
+
 static void learn_denial(struct teacher *t, struct learn *l, unsigned run, const cordon_denial *d)
 {
         enum { ALWAYS_LOOKED_FOR = 2 };
@@ -160,7 +180,7 @@ static void learn_denial(struct teacher *t, struct learn *l, unsigned run, const
         if (a.kind == EFFECT_READ && is_program(a.path))
                 a.kind = EFFECT_RUN;
 
-        (void) learn_add(l, &a, run);
+        add_with_interpreter(l, &a, run);
 }
 
 /* ---- one run ---- */
@@ -206,10 +226,7 @@ static void not_started(struct learn_outcome *ret, const cordon_error *e)
         (void) snprintf(ret->why, sizeof ret->why, "%s%s%s", e->what, e->hint[0] ? "; " : "", e->hint);
 }
 
-static void hash_change(void *ctx, const void *data, size_t len)
-{
-        sha256_add(&((struct teacher *) ctx)->printed[0], data, len);
-}
+static void note_change(void *ctx, const void *data, size_t len) { note_printed(ctx, 0, data, len); }
 
 /* Its changes behind edit doors count as its output does, and are then discarded. */
 static void take_layer(struct teacher *t, const cordon_result *r)
@@ -221,7 +238,7 @@ static void take_layer(struct teacher *t, const cordon_result *r)
                 return;
 
         const cordon_work_diff_options all = {
-                .run = r->work, .verbose = 1, .out = hash_change, .out_ctx = t
+                .run = r->work, .verbose = 1, .out = note_change, .out_ctx = t
         };
 
         (void) cordon_work_diff(t->cx, &all, &entries, &none);
@@ -279,8 +296,11 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
                 (void) snprintf(ret->why, sizeof ret->why, "the limit `%s` ended it", r->limit);
 
         take_layer(t, r);
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; i < 2; i++) {
                 sha256_end(&t->printed[i], ret->digest[i]);
+                learn_printed_end(&t->lines[i]);
+                ret->printed[i] = t->lines[i];
+        }
 
         bool had_net = t->net.wanted;
         for (size_t i = 0; l && i < r->denial_count; i++)
@@ -297,6 +317,8 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
 
         if (l)
                 teacher_net_tell(t, l, run, b);
+        else
+                teacher_net_note(t, b);
 
         if (l && t->blind)
                 tell_used(l, run, b, t->at.work);
@@ -326,8 +348,10 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
 
         t->net.again = false;
         t->tail_len = 0;
-        for (size_t i = 0; i < 2; i++)
+        for (size_t i = 0; i < 2; i++) {
                 sha256_init(&t->printed[i]);
+                t->lines[i] = (struct learn_printed){ 0 };
+        }
 
         if (!b || text.failed || cordon_box_command(b, t->o->argv) < 0)
                 (void) err_set(pe, ERR_MEMORY, 0, "no memory");
@@ -571,19 +595,22 @@ static int conclude(struct teacher *t, int bad, struct learn_result *result, con
 
 static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
 {
-        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_runner r = { .run = run_command,
+                                  .spare = teacher_net_spare,
+                                  .ctx = t,
+                                  .want = t->o->status,
+                                  .budget = t->o->boxes };
         struct learn_result result = { 0 };
         if (learn_split(span_of(t->o->policy, t->o->policy_len), &result.draft, to_err(e)) < 0) {
                 learn_draft_done(&result.draft);
                 return -1;
         }
 
-        for (size_t i = 0; t->o->net == CORDON_LEARN_NET_DENY && i < result.draft.n; i++)
-                result.draft.v[i].keep |= strncmp(result.draft.v[i].text, "net ", 4) == 0; /* not tried */
-
         ret->doors_before = (unsigned) learn_doors(&result.draft);
         ret->runs = t->o->runs ? t->o->runs : RUNS;
         int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
+        for (size_t i = 0; i < result.draft.n; i++)
+                result.complete &= !result.draft.v[i].keep;
         return conclude(t, bad, &result, &r, ret, e);
 }
 

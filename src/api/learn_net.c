@@ -39,7 +39,13 @@ int teacher_net_begin(struct teacher *t, cordon_error *e)
         return n->places ? 0 : -1;
 }
 
-void teacher_net_done(struct teacher *t) { policy_places_free(t->net.places); }
+void teacher_net_done(struct teacher *t)
+{
+        for (size_t i = 0; i < t->net.reached_count; i++)
+                free(t->net.reached[i]);
+        free(t->net.reached);
+        policy_places_free(t->net.places);
+}
 
 void teacher_net_configure(const struct teacher *t, cordon_box *b)
 {
@@ -336,6 +342,49 @@ void teacher_net_tell(struct teacher *t, struct learn *l, unsigned run, const co
                         tell_silent(t, &one, r);
                 else if (r->net[i].to[0])
                         tell_row(t, &one);
+        }
+}
+
+/* ---- the doors of a given policy ---- */
+
+static void note_one(struct net_lesson *n, const char *to)
+{
+        for (size_t i = 0; i < n->reached_count; i++)
+                if (strcmp(n->reached[i], to) == 0)
+                        return;
+
+        char **all = reallocarray(n->reached, n->reached_count + 1, sizeof *all);
+        char *copy = strdup(to);
+        if (all)
+                n->reached = all;
+        n->reached_lost |= !all || !copy;
+        if (all && copy)
+                n->reached[n->reached_count++] = copy;
+        else
+                free(copy);
+}
+
+void teacher_net_note(struct teacher *t, const cordon_box *b)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        for (unsigned i = 0; r && r->net && i < r->net_count; i++)
+                if (r->net[i].form == EGRESS_CONNECTION)
+                        note_one(&t->net, r->net[i].to);
+        t->net.reached_lost |= !r || r->net_lost > 0;
+}
+
+void teacher_net_spare(void *ctx, struct learn_draft *d)
+{
+        const struct teacher *t = ctx;
+        const struct learn_evidence ev = { .dests = (const char *const *) t->net.reached,
+                                           .dest_count = t->net.reached_count,
+                                           .runs = t->net.reached_lost ? 0 : t->begun,
+                                           .need = 1,
+                                           .at = t->at };
+        for (size_t i = 0; t->o->net == CORDON_LEARN_NET_DENY && i < d->n; i++) {
+                enum learn_use use = learn_line_use(d->v[i].text, &ev);
+                bool net = strncmp(d->v[i].text, "net ", 4) == 0;
+                d->v[i].keep |= use == LEARN_USED || (net && use != LEARN_UNUSED);
         }
 }
 

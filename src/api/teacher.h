@@ -31,6 +31,9 @@ struct net_lesson {
         struct net_answer answer[NET_ANSWERS_MAX];
         unsigned answers;
         struct policy_places *places;
+        char **reached; /* "host:port" that runs of a given policy connected to */
+        size_t reached_count;
+        bool reached_lost; /* and others, of which nothing is known */
 };
 
 struct teacher { /* the inputs of one run */
@@ -40,6 +43,7 @@ struct teacher { /* the inputs of one run */
         bool from_log;            /* a command is not needed */
         struct policy_context at; /* the values of {work} and {home} */
         struct sha256 printed[2]; /* standard output, standard error */
+        struct learn_printed lines[2];
         bool blind; /* misses below {work} are not reported: a box has files of its own there, or `unwatched`
                      */
         bool unwatched;          /* without /dev/fuse no miss is reported */
@@ -66,6 +70,10 @@ void teacher_net_done(struct teacher *t);
 void teacher_net_doors(const struct teacher *t, struct buf *out);
 /* This program was denied a socket. Returns true if it is learned from here on, not reported as a call. */
 bool teacher_net_socket(struct teacher *t, const cordon_denial *d);
+/* Notes what a run of a given policy connected to. */
+void teacher_net_note(struct teacher *t, const cordon_box *b);
+/* Doors to these are not tried without: here nothing leaves through them, so a run without is no proof. */
+void teacher_net_spare(void *ctx, struct learn_draft *d);
 /* The broker's denials. */
 void teacher_net_tell(struct teacher *t, struct learn *l, unsigned run, const cordon_box *b);
 void teacher_net_configure(const struct teacher *t, cordon_box *b);

@@ -393,6 +393,9 @@ static int tighten(struct teach *t)
                 else
                         cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
                                  r.complete ? "" : "; not every door was tried without");
+                if (!t->log && !r.complete && t->l.net == CORDON_LEARN_NET_DENY && strstr(r.policy, "net "))
+                        cli_note("net doors that the command uses lead nowhere here, and are kept: --net ask "
+                                 "tries them, --log judges by past runs");
         }
 
         cordon_learned_done(&r);

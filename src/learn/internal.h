@@ -76,7 +76,8 @@ struct trial {
         struct learn_draft *d;
         struct learn_runner *r;
         struct learn_outcome base;
-        bool prints_same[LEARN_STREAMS]; /* two runs printed the same: then every run must */
+        bool prints_same[LEARN_STREAMS]; /* two runs printed the same: then every run must, else the lines
+                                            that they share */
         bool exhausted;                  /* no runs left */
         struct err *e;
         int result; /* -1: no command can be run any more */

@@ -20,7 +20,8 @@ enum {
         LEARN_ROUNDS_MAX = 40,
         LEARN_BOXES_MAX = 400,
         LEARN_ITEMS_MAX = 20000,
-        LEARN_STREAMS = 2
+        LEARN_STREAMS = 2,
+        LEARN_LINES_MAX = 1024
 };
 
 enum { LEARN_PATH_MAX = 4096 };
@@ -106,18 +107,34 @@ void learn_print(const struct learn_draft *d, bool bare, struct buf *out);
 size_t learn_doors(const struct learn_draft *d);
 
 /* ---- runs ---- */
+#define LEARN_LINE_DIFFERS UINT64_MAX
+struct learn_printed {                        /* zero: nothing; printed.c */
+        uint64_t line[LEARN_LINES_MAX], open; /* hashes; those of more lines are not kept */
+        size_t count;
+        bool differs; /* two runs printed other numbers of lines */
+};
+void learn_printed_add(struct learn_printed *p, const void *data, size_t len);
+void learn_printed_end(struct learn_printed *p);
+/* Leaves the lines that another run printed, too. */
+void learn_printed_common(struct learn_printed *p, const struct learn_printed *again);
+bool learn_printed_fits(const struct learn_printed *p, const struct learn_printed *now);
+
 struct learn_outcome {
         bool started;                      /* the policy loaded and a box ran */
         int status;                        /* as a shell would see it */
         uint8_t digest[LEARN_STREAMS][32]; /* digests of its standard output and standard error */
-        char why[640];                     /* not started: the reason, and a hint */
-        bool again;                        /* another round will find more, whatever the draft contains */
+        struct learn_printed printed[LEARN_STREAMS];
+        char why[640]; /* not started: the reason, and a hint */
+        bool again;    /* another round will find more, whatever the draft contains */
 };
 struct learn_runner {
         /* Runs the command once with this policy and reports denials to `l` (NULL: no reports). Returns 0,
          * or -1 with *e set if no command can be run at all. */
         int (*run)(void *ctx, const char *policy, struct learn *l, unsigned run, struct learn_outcome *ret,
                    struct err *e);
+        /* Once the command has passed with all doors of the draft: which are not to be tried without
+         * (`keep`)? NULL: all may be. */
+        void (*spare)(void *ctx, struct learn_draft *d);
         void *ctx;
         int want;        /* the status that counts as passed */
         unsigned boxes;  /* counted here */

@@ -35,7 +35,8 @@ bool trial_passes(struct trial *t)
                 return false;
 
         for (size_t i = 0; i < LEARN_STREAMS; i++)
-                if (t->prints_same[i] && memcmp(o.digest[i], t->base.digest[i], sizeof o.digest[i]) != 0)
+                if (t->prints_same[i] ? memcmp(o.digest[i], t->base.digest[i], sizeof o.digest[i]) != 0
+                                      : !learn_printed_fits(&t->base.printed[i], &o.printed[i]))
                         return false;
 
         return true;
@@ -101,8 +102,10 @@ bool trial_base(struct trial *t)
         if (!run_once(t, &again) || !again.started || again.status != t->r->want)
                 return false;
 
-        for (size_t i = 0; i < LEARN_STREAMS; i++)
+        for (size_t i = 0; i < LEARN_STREAMS; i++) {
                 t->prints_same[i] = memcmp(again.digest[i], t->base.digest[i], sizeof again.digest[i]) == 0;
+                learn_printed_common(&t->base.printed[i], &again.printed[i]);
+        }
 
         return true;
 }
@@ -143,6 +146,8 @@ int learn_tighten(struct learn_draft *d, struct learn_runner *r, unsigned runs, 
         struct trial t = { .d = d, .r = r, .e = e };
         ret->passed = trial_base(&t);
         ret->last = t.base;
+        if (ret->passed && r->spare)
+                r->spare(r->ctx, d);
         if (ret->passed)
                 trial_close(&t, runs, ret);
         return t.result;

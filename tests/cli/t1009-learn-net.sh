@@ -82,7 +82,10 @@ net http://web.test/open GET"
         : >"$T/lab/auth.log"
         is "tighten gives dummies too" "$("$c" policy tighten -p "$T/policy" -n 1 --net ask --json -- sh -c 'curl -sSf -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1' </dev/null 2>/dev/null 9>&- | jq -c .passed):$(grep -c Q9zz "$T/lab/auth.log")" true:0
         quiet
-        is "and unless asked reaches nothing, and tries no net door" "$("$c" policy tighten -p "$T/policy" -n 1 --json -- sh -c 'curl -sS http://web.test/api/1 >/dev/null; true' </dev/null 2>/dev/null 9>&- | jq -r .policy | grep -c '^net'):$(lab_names)$(lab_packets)" 1:
+        is "and unless asked reaches nothing, and keeps the net door that was used" "$("$c" policy tighten -p "$T/policy" -n 1 --json -- sh -c 'curl -sS http://web.test/api/1 >/dev/null; true' </dev/null 2>/dev/null 9>&- | jq -r .policy | grep -c '^net'):$(lab_names)$(lab_packets)" 1:
+        printf 'use base/system\nnet http://web.test/** GET\nnet http://four.test/** GET\nnet wild.test:7\n' >"$T/several"
+        is "a net door that the command uses is kept, and others are not" "$("$c" policy tighten -p "$T/several" -n 1 -- sh -c 'curl -sS http://web.test/api/1 >/dev/null 2>&1; true' </dev/null 2>"$T/err" 9>&- | grep '^net'):$(lab_names)$(lab_packets)" "net http://web.test/** GET:"
+        has "which it says" "$(cat "$T/err")" "not every door was tried without"
         is "a name that is in no vault is a variable" "$("$c" learn -n 1 --with OPENAI_API_KEY -- sh -c 'case $OPENAI_API_KEY in sk-????????????????????????????????????????????????) exit 0 ;; esac; exit 1' >/dev/null 2>&1 </dev/null; echo $?)" 0
 else
         skip "credentials are dummies" "cordon-vault is not built here: it needs OpenSSL"
