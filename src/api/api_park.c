@@ -4,6 +4,7 @@
 #include "api/internal.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "host/host.h"
 #include "pool/pool.h"
 #include "wall/wall.h"
 
@@ -121,13 +122,11 @@ static struct pool_recipe recipe_of(const struct cordon_box *b, const struct pla
                 policy_canonical_json(b->policy->checked, &texts->policy);
 
         buf_add(&texts->places, b->places_text.p ? b->places_text.p : "", b->places_text.n);
-        pool_process(texts->process);
         return (struct pool_recipe){ .plan = p,
                                      .name = name_of(b->policy, p->box),
                                      .policy = buf_str(&texts->policy),
                                      .places = buf_str(&texts->places),
                                      .digest = whole ? policy_digest(b->policy->checked) : "",
-                                     .process = texts->process,
                                      .mask = pool_umask(b->single_thread),
                                      .observe = api_observe(b),
                                      .stage = b->stage,
@@ -151,7 +150,7 @@ static void recipe_done(struct api_recipe *texts)
 
 int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[POOL_KEY])
 {
-        struct api_recipe texts = { .process = "" };
+        struct api_recipe texts = { 0 };
         (void) hash_use_hardware();
         struct pool_recipe r = recipe_of(b, p, false, &texts);
         int made = texts.policy.failed || texts.places.failed ? -1 : pool_key(&r, ret);
@@ -165,7 +164,7 @@ int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[P
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
                   const uint8_t key[POOL_KEY], struct err *e)
 {
-        struct api_recipe texts = { .process = "" };
+        struct api_recipe texts = { 0 };
         struct pool_recipe r = recipe_of(b, p, true, &texts);
         struct pool_message m = { .word = POOL_ADD, .arg = size };
         AUTO_BUF(blocks);
@@ -190,7 +189,7 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
 /* No box is parked for this plan: what the nearest one differs in. */
 static void say_nearest(struct cordon_box *b, int fd, const struct plan *p)
 {
-        struct api_recipe texts = { .process = "" };
+        struct api_recipe texts = { 0 };
         struct pool_recipe r = recipe_of(b, p, false, &texts);
         struct err e;
         AUTO_BUF(blocks);
@@ -267,6 +266,7 @@ void api_parked_free(struct api_parked *p)
         box_free(p->box);
         plan_free(p->plan);
         policy_checked_free(p->checked);
+        free(p->by);
         *p = (struct api_parked){ 0 };
 }
 
@@ -274,6 +274,14 @@ static void stay_cold(struct cordon_box *b, const char *why)
 {
         (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
         api_parked_free(&b->parked);
+}
+
+/* A box keeps the namespaces, groups and limits that this process had. */
+static const char *confined_since(const struct api_parked *p)
+{
+        struct host_confinement now;
+        return host_confinement_read(0, &now) < 0 ? "its own state"
+                                                  : host_confined_more(&now, p->by, HOST_CONFINED_ALL);
 }
 
 struct box *api_parked_take(struct cordon_box *b, const struct plan *plan)
@@ -288,21 +296,29 @@ struct box *api_parked_take(struct cordon_box *b, const struct plan *plan)
         if (!why && (api_park_key(b, plan, key) < 0 || memcmp(key, b->parked.key, sizeof key) != 0))
                 why = "the plan of this run is not that of the parked box: a door, its file or the policy "
                       "differs";
+        if (!why && confined_since(&b->parked))
+                why = "this process is confined since the box was parked";
         if (why) {
                 stay_cold(b, why);
                 return NULL;
         }
 
         struct box *box = b->parked.box;
+        free(b->parked.by);
+        b->parked.by = NULL;
         b->parked.box = NULL; /* its plan and policy are the box's until it has the run's */
         return box;
 }
 
 int api_parked_keep(struct cordon_box *b, struct err *e)
 {
-        struct api_parked p = { .box = b->box, .plan = b->plan, .checked = b->policy->checked };
-        if (api_park_key(b, b->plan, p.key) < 0)
+        struct api_parked p = {
+                .box = b->box, .plan = b->plan, .checked = b->policy->checked, .by = malloc(sizeof *p.by)
+        };
+        if (!p.by || api_park_key(b, b->plan, p.key) < 0 || host_confinement_read(0, p.by) < 0) {
+                free(p.by);
                 return err_set(e, ERR_MEMORY, 0, "no memory for the key of a parked box");
+        }
 
         if (b->any_command) {
                 free(b->argv);

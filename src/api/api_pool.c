@@ -104,9 +104,10 @@ cordon_pool *cordon_pool_new(const cordon_context *cx, const cordon_pool_options
                                          .automatic = o->automatic,
                                          .per_plan = 2 };
         cordon_pool *p = calloc(1, sizeof *p);
+        pid_t listened = pool_maker(o->listener);
         int fd = p ? pool_listen(cx, o->listener, &p->lock, to_err(pe)) : -1;
         if (p && fd >= 0)
-                p->pool = pool_new(cx, &s, fd);
+                p->pool = pool_new(cx, &s, fd, listened);
 
         if (p && p->pool)
                 return p;

@@ -58,11 +58,11 @@ struct api_parked {
         struct plan *plan;
         struct checked_policy *checked;
         uint8_t key[32];
+        struct host_confinement *by; /* this process, when it was parked */
 };
 
 struct api_recipe { /* texts of struct pool_recipe */
         struct buf policy, places;
-        char process[72];
 };
 
 /* A secret that exists only to be found. */

@@ -141,3 +141,42 @@ struct host_slow *host_slow_parse(struct span mountinfo);
 bool host_slow_any(const struct host_slow *s);
 bool host_slow_covers(const struct host_slow *s, const char *path); /* absolute and clean */
 void host_slow_free(struct host_slow *s);
+
+/* ---- confinement: what a uid does not say ----
+ *
+ * A process in a container, behind Landlock or under a limit has the uid of its user. Before one of our
+ * processes does for another what it can do itself, it looks at how both are confined. */
+
+enum { HOST_NAMESPACES = 10, HOST_RLIMITS = 16 };
+
+struct host_confinement {
+        char status[8192]; /* /proc/PID/status: ids, groups, capabilities, filters, processors */
+        char groups[4096]; /* /proc/PID/cgroup */
+        char label[256];   /* of AppArmor or SELinux; "": none */
+        struct {
+                uint64_t dev, ino;
+        } namespaces[HOST_NAMESPACES], root;
+        uint64_t rlimits[HOST_RLIMITS][2];
+        long nice, policy;
+};
+
+/* Access: what a process may reach. All: also what it may use (limits, processors, control groups), which a
+ * box that another process starts for it would not have. */
+enum host_confinement_scope { HOST_CONFINED_ACCESS, HOST_CONFINED_ALL };
+
+/* Reads it of `pid`, or of this process (0). Returns -1 if any part cannot be read. */
+int host_confinement_read(pid_t pid, struct host_confinement *ret);
+/* In what `a` is confined and `b` is not, as a word; NULL: nothing. */
+const char *host_confined_more(const struct host_confinement *a, const struct host_confinement *b,
+                               enum host_confinement_scope scope);
+/* The same of control groups, by two texts of /proc/PID/cgroup. */
+bool host_groups_limit_more(const char *a, const char *b);
+
+/* The same of the process at the other end of a connected Unix socket, and this one. */
+const char *host_peer_confined(int socket, enum host_confinement_scope scope);
+
+/* Landlock shows in no file. A process shows that it is in no other domain than its peer by opening a file
+ * that only such a process can open. Returns a descriptor to send, or -1 with errno. */
+int host_peer_proof(int socket);
+/* Whether the peer opened that of this process (0), or of the one that made the socket for it. */
+bool host_proof_holds(int fd, pid_t of);

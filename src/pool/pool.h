@@ -8,20 +8,23 @@
  *
  * The resident never sees a command, a variable or a byte of a run. It parks boxes from recipes: sealed box
  * plans that clients send. A client gets a box only for a key that it made from its own plan, a moment ago: a
- * file that was replaced behind a door, a door that expired or a policy that was edited is another key. */
+ * file that was replaced behind a door, a door that expired or a policy that was edited is another key.
+ *
+ * A parked box has the resident's namespaces, groups and limits. So each looks at the other first: a client
+ * that is confined in any way in which the resident is not gets nothing, and a client asks no resident that
+ * is confined in a way in which it is not. */
 #pragma once
 #include "keeper/keeper.h"
 
 /* What a box can be parked from, besides the box plan. */
 struct pool_recipe {
         const struct plan *plan;
-        const char *name;    /* for `cordon pool ls`: where the policy came from */
-        const char *policy;  /* canonical JSON */
-        const char *places;  /* the text of a places file, or "" */
-        const char *digest;  /* of the policy */
-        const char *tenant;  /* the tag of struct context_tenant; "": nobody's in particular */
-        const char *process; /* pool_process() of the caller: a box inherits it */
-        unsigned mask;       /* the caller's umask */
+        const char *name;   /* for `cordon pool ls`: where the policy came from */
+        const char *policy; /* canonical JSON */
+        const char *places; /* the text of a places file, or "" */
+        const char *digest; /* of the policy */
+        const char *tenant; /* the tag of struct context_tenant; "": nobody's in particular */
+        unsigned mask;      /* the caller's umask */
         unsigned observe, stage;
         uint32_t id_first, id_count; /* of the tenant */
         bool own_core;
@@ -41,18 +44,24 @@ int pool_recipe_open(void *p, size_t n, struct pool_recipe *ret, struct err *e);
 /* recipe_diff.c: how many differences there are, and the first of them in words. */
 unsigned pool_recipe_diff(const struct pool_recipe *parked, const struct pool_recipe *run, struct buf *out);
 
-/* process_facts.c: resource limits, priority and processors of this process, as a digest; its umask. */
-enum { POOL_PROCESS = 65 };
-void pool_process(char ret[POOL_PROCESS]);
+/* process_facts.c */
 unsigned pool_umask(bool alone); /* alone: this process has one thread */
 
 /* ---- the socket: pool_socket.c ---- */
 
 /* Connects to the resident of this user. Returns a descriptor, -1 with *e set; ENOENT: there is none. */
 int pool_connect(const struct cordon_context *cx, struct err *e);
+/* In what the sender of this message, with this descriptor, is confined and the resident is not; NULL:
+ * nothing. */
+const char *pool_greet(int fd, int proof, pid_t listener);
+pid_t pool_maker(int listener); /* the process that made an inherited socket; 0: none */
 /* Makes the socket; -1 with *e set, EBUSY: another resident has it. *ret_lock is held as long as it is. With
  * `inherited` >= 0 only the lock is taken. */
 int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, struct err *e);
+/* The directory of the socket: a box that could write there would be asked in place of the resident. Returns
+ * -1 if no variable names it. */
+#define POOL_SOCKET "serve.sock"
+int pool_place(const struct cordon_context *cx, char *ret, size_t cap);
 
 /* ---- messages: pool_client.c ---- */
 
@@ -66,6 +75,7 @@ enum pool_word {
         POOL_SEAL,   /* the ledger has news: no answer */
         POOL_STATE,  /* of the shelf with this key: "2 of 4 ..."; refused with the reason if parking fails */
         POOL_NEAR,   /* a recipe: which shelf is nearest to it, and in what it differs */
+        POOL_HELLO,  /* the first of each client, with a descriptor: host_peer_proof() */
         /* answers */
         POOL_GIVEN = 64, /* arg 1: the resident has the same ledger, and takes POOL_SEAL */
         POOL_NONE,       /* arg 1: there is a shelf; 2: and parking fails */
@@ -87,6 +97,9 @@ bool pool_is_whole(const void *packet, size_t n);
 struct box *pool_take(int *fd, const struct pool_message *take, const struct box_config *c, bool *ret_wanted,
                       char *why, size_t cap);
 int pool_send(int fd, const struct pool_message *m, const void *payload);
+/* Receives a packet without waiting, and a descriptor that came with it, or -1. As recvmsg(), with MSG_TRUNC.
+ */
+ssize_t pool_receive(int fd, void *packet, size_t cap, int *ret_passed);
 /* A question with a text as its answer, which the caller frees; NULL with *e set. */
 char *pool_ask(int fd, const struct pool_message *m, const void *payload, struct err *e);
 
@@ -100,8 +113,10 @@ struct pool_settings {
         unsigned per_plan; /* boxes that an automatic shelf begins with */
 };
 struct pool;
-/* Takes the listening socket. NULL: no memory. */
-struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener);
+/* Takes the listening socket. NULL: no memory. `listened`: the process that made it, for clients that were
+ * there before us; 0: this one. */
+struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener,
+                      pid_t listened);
 int pool_fd(const struct pool *p); /* readable when pool_step() has something to do */
 int pool_next_ms(struct pool *p);  /* -1: never, unless that is readable */
 void pool_step(struct pool *p);

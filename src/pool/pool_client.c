@@ -20,6 +20,26 @@ int pool_send(int fd, const struct pool_message *m, const void *payload)
         return sendmsg(fd, &h, MSG_NOSIGNAL) < 0 ? -1 : 0;
 }
 
+ssize_t pool_receive(int fd, void *packet, size_t cap, int *ret_passed)
+{
+        union {
+                struct cmsghdr head;
+                char room[CMSG_SPACE(sizeof(int))];
+        } control;
+        struct iovec in = { packet, cap };
+        struct msghdr h = { .msg_iov = &in,
+                            .msg_iovlen = 1,
+                            .msg_control = &control,
+                            .msg_controllen = CMSG_LEN(sizeof(int)) }; /* room for one */
+        ssize_t n = recvmsg(fd, &h, MSG_DONTWAIT | MSG_TRUNC | MSG_CMSG_CLOEXEC);
+        const struct cmsghdr *c = n >= 0 ? CMSG_FIRSTHDR(&h) : NULL;
+        *ret_passed = -1;
+        if (c && c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS &&
+            c->cmsg_len == CMSG_LEN(sizeof(int)))
+                memcpy(ret_passed, CMSG_DATA(c), sizeof *ret_passed);
+        return n;
+}
+
 /* Where the run's ledger is, if it has one. */
 static void name_ledger(const struct box_config *c, char ret[STORE_PATH_MAX])
 {
@@ -35,8 +55,11 @@ static void say_why(int fd, const struct pool_message *asked, const struct pool_
         struct pool_message m = { .word = POOL_STATE };
         struct err e = { 0 };
         memcpy(m.key, asked->key, POOL_KEY);
-        char *state = answer->word == POOL_NONE && answer->arg == 2 ? pool_ask(fd, &m, NULL, &e) : NULL;
-        if (e.code == ERR_USAGE)
+        bool asks = (answer->word == POOL_NONE && answer->arg == 2) || answer->word == POOL_REFUSED;
+        char *state = asks ? pool_ask(fd, &m, NULL, &e) : NULL;
+        if (e.code == ERR_USAGE && answer->word == POOL_REFUSED)
+                (void) snprintf(why, cap, "%s", e.what);
+        else if (e.code == ERR_USAGE)
                 (void) snprintf(why, cap, "parking a box failed: %s", e.what);
         else
                 (void) snprintf(why, cap, "%s",

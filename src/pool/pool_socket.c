@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* pool/pool_socket.c - where the resident of a user listens: below $XDG_RUNTIME_DIR/cordon, or in the state
- * directory. Both sides check that the directory and the other process are the user's own. */
+ * directory. Both sides check that the directory and the other process are the user's own, and that the other
+ * process is confined no more than they are. */
 #include "base/fd.h"
+#include "host/host.h"
 #include "pool/pool.h"
 #include "store/store.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,8 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SOCKET_NAME "serve.sock"
-#define LOCK_NAME   "serve.lock"
+#define LOCK_NAME "serve.lock"
 enum { BACKLOG = 64, ANSWER_S = 2 };
 
 static bool is_absent(int sys) { return sys == ENOENT || sys == ECONNREFUSED; }
@@ -83,18 +85,62 @@ static int open_place(const struct cordon_context *cx, bool make, struct err *e)
         return check_own(dir, e) < 0 ? -1 : TAKE_FD(dir);
 }
 
+int pool_place(const struct cordon_context *cx, char *ret, size_t cap)
+{
+        const char *runtime = context_get(cx, "XDG_RUNTIME_DIR");
+        int n = runtime && runtime[0] == '/' ? snprintf(ret, cap, "%s/cordon", runtime) : -1;
+        return n > 0 && (size_t) n < cap ? 0 : -1; /* else it is in the state directory */
+}
+
 /* By the directory's descriptor: its path may be longer than an address. */
 static void fill_address(struct sockaddr_un *to, int dir)
 {
         *to = (struct sockaddr_un){ .sun_family = AF_UNIX };
-        (void) snprintf(to->sun_path, sizeof to->sun_path, "/proc/self/fd/%d/" SOCKET_NAME, dir);
+        (void) snprintf(to->sun_path, sizeof to->sun_path, "/proc/self/fd/%d/" POOL_SOCKET, dir);
+}
+
+static int confined_otherwise(const char *how, struct err *e)
+{
+        return err_set(e, ERR_USAGE, EPERM, "this process is confined otherwise than cordon serve: %s", how);
+}
+
+/* Before the first question: it may be answered while we look at the other process. */
+static int say_hello(int fd, struct err *e)
+{
+        struct pool_message m = { .magic = POOL_MAGIC, .word = POOL_HELLO };
+        AUTO_FD(proof, host_peer_proof(fd));
+        if (proof >= 0 && wire_send(fd, &m, sizeof m, proof) == 0)
+                return 0;
+
+        return confined_otherwise("it cannot inspect cordon serve", e);
+}
+
+/* A box or another confined process with a way to the directory would answer as the resident does. */
+static int check_resident(int fd, struct err *e)
+{
+        struct ucred peer = { .uid = (uid_t) -1 };
+        socklen_t n = sizeof peer;
+        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.uid != geteuid())
+                return err_set(e, ERR_IO, EPERM, "another user answers as cordon serve");
+
+        if (say_hello(fd, e) < 0)
+                return -1;
+
+        const char *confined = host_peer_confined(fd, HOST_CONFINED_ACCESS);
+        return confined ? confined_otherwise(confined, e) : 0;
+}
+
+const char *pool_greet(int fd, int proof, pid_t listener)
+{
+        if (!host_proof_holds(proof, 0) && !(listener && host_proof_holds(proof, listener)))
+                return "it cannot inspect cordon serve";
+
+        return host_peer_confined(fd, HOST_CONFINED_ALL);
 }
 
 int pool_connect(const struct cordon_context *cx, struct err *e)
 {
         struct sockaddr_un to;
-        struct ucred peer = { .uid = (uid_t) -1 };
-        socklen_t n = sizeof peer;
         const struct timeval patience = { .tv_sec = ANSWER_S };
         AUTO_FD(dir, open_place(cx, false, e));
         if (dir < 0)
@@ -105,8 +151,8 @@ int pool_connect(const struct cordon_context *cx, struct err *e)
         if (fd < 0 || connect(fd, (const struct sockaddr *) &to, sizeof to) < 0)
                 return none_answers(errno, e);
 
-        if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &n) < 0 || peer.uid != geteuid())
-                return err_set(e, ERR_IO, EPERM, "another user answers as cordon serve");
+        if (check_resident(fd, e) < 0)
+                return -1;
 
         (void) setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
         (void) setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
@@ -118,12 +164,19 @@ static int make_socket(int dir, struct err *e)
         struct sockaddr_un at;
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         fill_address(&at, dir);
-        (void) unlinkat(dir, SOCKET_NAME, 0); /* of a resident that is gone: we have its lock */
+        (void) unlinkat(dir, POOL_SOCKET, 0); /* of a resident that is gone: we have its lock */
         if (fd < 0 || bind(fd, (const struct sockaddr *) &at, sizeof at) < 0 ||
-            fchmodat(dir, SOCKET_NAME, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
+            fchmodat(dir, POOL_SOCKET, 0600, 0) < 0 || listen(fd, BACKLOG) < 0)
                 return err_set(e, ERR_IO, errno, "making the socket of cordon serve: %s", strerror(errno));
 
         return TAKE_FD(fd);
+}
+
+pid_t pool_maker(int listener)
+{
+        struct ucred maker = { .pid = 0 };
+        socklen_t n = sizeof maker;
+        return getsockopt(listener, SOL_SOCKET, SO_PEERCRED, &maker, &n) == 0 ? maker.pid : 0;
 }
 
 int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, struct err *e)
@@ -140,6 +193,9 @@ int pool_listen(const struct cordon_context *cx, int inherited, int *ret_lock, s
                 return err_set(e, ERR_USAGE, EBUSY, "a cordon serve of yours is running already");
 
         int fd = inherited >= 0 ? inherited : make_socket(dir, e);
+        if (inherited >= 0)
+                (void) listen(fd, BACKLOG); /* from now on, clients see this process at its other end */
+
         if (fd >= 0)
                 *ret_lock = TAKE_FD(lock);
 

@@ -113,8 +113,6 @@ static void compare_plans(struct found *f, const struct plan *parked, const stru
 unsigned pool_recipe_diff(const struct pool_recipe *parked, const struct pool_recipe *run, struct buf *out)
 {
         struct found f = { .out = out };
-        if (!is(parked->process, run->process))
-                note(&f, "resource limits, priority or processors of the caller", NULL);
         if (parked->mask != run->mask)
                 note(&f, "the umask", NULL);
         if (parked->observe != run->observe)

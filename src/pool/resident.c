@@ -10,6 +10,7 @@
 #include "store/store.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -494,22 +495,60 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, char *pay
 
 static void drop_peer(struct peer *x) { fd_close(&x->fd); }
 
-static void serve_peer(struct pool *p, struct peer *x)
+static void refuse(int fd, const char *confined)
+{
+        AUTO_BUF(text);
+        buf_printf(&text, "this process is confined otherwise than cordon serve: %s", confined);
+        answer_text(fd, POOL_REFUSED, buf_str(&text));
+}
+
+/* Parked boxes may take every other descriptor: to look at a client some are kept. */
+static void hold_spare(struct pool *p)
+{
+        for (unsigned i = 0; i < SPARE_FDS; i++)
+                if (p->spare[i] < 0)
+                        p->spare[i] = fcntl(p->epoll, F_DUPFD_CLOEXEC, 3);
+}
+
+static void free_spare(struct pool *p)
+{
+        for (unsigned i = 0; i < SPARE_FDS; i++)
+                fd_close(&p->spare[i]);
+}
+
+/* False if there is nothing more to read of it now. */
+static bool serve_one(struct pool *p, struct peer *x)
 {
         struct pool_message *m = (void *) p->packet;
-        ssize_t n = x->fd < 0
-                            ? 0
-                            : recv(x->fd, p->packet, sizeof *m + POOL_MESSAGE_MAX, MSG_DONTWAIT | MSG_TRUNC);
+        AUTO_FD(proof, -1);
+        ssize_t n = x->fd < 0 ? 0 : pool_receive(x->fd, p->packet, sizeof *m + POOL_MESSAGE_MAX, &proof);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
-                return;
+                return false;
 
         if (n < 0 || !pool_is_whole(p->packet, (size_t) n)) {
                 drop_peer(x);
-                return;
+                return false;
         }
 
-        obey(p, x->fd, m, p->packet + sizeof *m);
         x->until_ns = clock_mono_ns() + PEER_S * UINT64_C(1000000000);
+        if (m->word == POOL_HELLO)
+                x->refused = pool_greet(x->fd, proof, p->listened);
+        else if (x->refused)
+                refuse(x->fd, x->refused);
+        else
+                obey(p, x->fd, m, p->packet + sizeof *m);
+
+        return m->word == POOL_HELLO;
+}
+
+static void serve_peer(struct pool *p, struct peer *x)
+{
+        if (x->refused)
+                free_spare(p);
+
+        while (serve_one(p, x))
+                ;
+        hold_spare(p);
 }
 
 /* One that is full takes the place of the peer that has waited longest. */
@@ -539,6 +578,7 @@ static void accept_peers(struct pool *p)
                         continue;
                 struct peer *x = room_for_peer(p);
                 x->fd = TAKE_FD(fd);
+                x->refused = "it does not show that it can inspect cordon serve";
                 x->until_ns = clock_mono_ns() + PEER_S * UINT64_C(1000000000);
                 if (watch(p, x->fd, SOURCE_PEER, (unsigned) (x - p->peers)) < 0)
                         drop_peer(x);
@@ -646,20 +686,29 @@ void pool_step(struct pool *p)
 
 int pool_fd(const struct pool *p) { return p->epoll; }
 
-struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener)
+struct pool *pool_new(const struct cordon_context *cx, const struct pool_settings *s, int listener,
+                      pid_t listened)
 {
         struct pool *p = calloc(1, sizeof *p);
         if (!p)
                 return NULL;
 
-        *p = (struct pool){ .cx = cx, .s = *s, .listener = listener, .epoll = epoll_create1(EPOLL_CLOEXEC) };
+        *p = (struct pool){ .cx = cx,
+                            .s = *s,
+                            .listener = listener,
+                            .listened = listened,
+                            .epoll = epoll_create1(EPOLL_CLOEXEC) };
         for (unsigned i = 0; i < PEERS_MAX; i++)
                 p->peers[i].fd = -1;
+        for (unsigned i = 0; i < SPARE_FDS; i++)
+                p->spare[i] = -1;
 
         p->slots = calloc(s->boxes, sizeof *p->slots);
         p->packet = malloc(sizeof(struct pool_message) + POOL_MESSAGE_MAX);
         for (unsigned i = 0; p->slots && i < s->boxes; i++)
                 p->slots[i].epoll = -1;
+
+        hold_spare(p);
 
         if (p->slots && p->packet && p->epoll >= 0 && watch(p, listener, SOURCE_LISTENER, 0) == 0)
                 return p;
@@ -692,6 +741,7 @@ void pool_free(struct pool *p)
         for (unsigned i = 0; i < p->child_count; i++)
                 fd_close(&p->children[i].pidfd);
 
+        free_spare(p);
         fd_close(&p->epoll);
         free(p->children);
         free(p->slots);

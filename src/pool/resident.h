@@ -3,10 +3,11 @@
 #pragma once
 #include "pool/shelf.h"
 
-enum { PEERS_MAX = 64, SEEN_MAX = 128 };
+enum { PEERS_MAX = 64, SEEN_MAX = 128, SPARE_FDS = 5 };
 
 struct peer {
-        int fd; /* -1: none */
+        int fd;              /* -1: none */
+        const char *refused; /* why its requests are: it is confined, or has not said hello */
         uint64_t until_ns;
 };
 
@@ -23,6 +24,8 @@ struct pool {
         const struct cordon_context *cx;
         struct pool_settings s;
         int epoll, listener;
+        pid_t listened; /* of pool_new() */
+        int spare[SPARE_FDS];
         struct peer peers[PEERS_MAX];
         struct shelf shelves[SHELVES_MAX];
         struct slot *slots; /* s.boxes */

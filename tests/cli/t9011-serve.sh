@@ -86,7 +86,7 @@ cordon: hint: start one: cordon serve &"
         is "$who: not when the file behind a door is another" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "cold no box is parked for this plan; $T/d/p.$who differs in: another file or other rights at $T/d/file.$who"
         is "$who: and the run sees the new one" "$(run run -p "$T/d/p.$who" -- cat "$T/d/file.$who" 2>/dev/null)" two
         is "$who: not with another umask" "$(umask 077; how -- true)" "cold no box is parked for this plan; without options differs in: the umask"
-        is "$who: not with other resource limits" "$(ulimit -s 4096; how -- true)" "cold no box is parked for this plan; without options differs in: resource limits, priority or processors of the caller"
+        is "$who: not with other resource limits" "$(ulimit -s 4096; how -- true)" "cold this process is confined otherwise than cordon serve: resource limits"
         has "$who: not with another limit of the box" "$(how --memory 1G -- true)" "differs in: a limit of memory, procs, files or disk"
         ok "$who: a run without reports uses one that makes some" run run -q --pool require -- true
         ready $((size + 1))
@@ -117,6 +117,13 @@ import os, socket, struct, sys
 def connect():
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     s.connect(sys.argv[1])
+    pid = struct.unpack("iii", s.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+    try:
+        proof = os.open(f"/proc/{pid}/fdinfo", os.O_RDONLY)  # host_peer_proof()
+        socket.send_fds(s, [struct.pack("<IIII", 0x314C5043, 9, 0, 0) + bytes(32)], [proof])
+        os.close(proof)
+    except OSError:  # more are under way than this user may have
+        pass
     return s
 head = lambda word, arg, n, key=b"\0" * 32: struct.pack("<IIII", 0x314C5043, word, arg, n) + key
 silent = [connect() for _ in range(100)]

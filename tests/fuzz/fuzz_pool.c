@@ -28,7 +28,6 @@ static void seal_request(struct buf *out)
                                        .places = "",
                                        .digest = "digest",
                                        .tenant = "",
-                                       .process = "process",
                                        .mask = 022 };
         struct pool_message m = { .magic = POOL_MAGIC, .word = POOL_ADD, .arg = 1 };
         AUTO_BUF(blocks);

@@ -341,9 +341,7 @@ static void test_versions__a_canary_rule_is_whole_or_none(void)
 static void test_tenant__keys_of_parked_boxes_are_its_own(void)
 {
         const struct plan p = { .box = "b", .wall = WALL_NAMESPACE };
-        struct pool_recipe r = {
-                .plan = &p, .policy = "", .places = "", .digest = "", .process = "", .tenant = ""
-        };
+        struct pool_recipe r = { .plan = &p, .policy = "", .places = "", .digest = "", .tenant = "" };
         uint8_t none[POOL_KEY], a[POOL_KEY], b[POOL_KEY], again[POOL_KEY];
         cordon_context *cx = cordon_context_new((char *[]){ NULL });
         CHECK(pool_key(&r, none) == 0);
