@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per
  * keeper, so that nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network
- * namespaces. Both sides check the peer's uid; any process can bind a name, none can forge a uid. */
+ * namespaces. Both sides check the peer's uid; any process can bind a name, none can forge a uid. A process
+ * that is confined in a way in which the keeper is not gets no answer (host/confinement.c): it would read the
+ * output of other boxes, end them, and run commands in sessions with doors that it does not have. */
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/shell.h"
 #include "base/str.h"
+#include "host/host.h"
 #include "keeper/internal.h"
 #include "wire/wire.h"
 
@@ -38,6 +41,10 @@ struct ask {
 enum logs_answer { LOGS_OFF = 0, LOGS_ON };
 enum join_answer { JOIN_LINE = 0, JOIN_REFUSED };
 enum renew_answer { RENEW_DONE = 0, RENEW_REFUSED };
+enum {
+        ASK_REFUSED = 100,
+        REFUSED = -2
+}; /* an answer to any request, with the reason; what the caller gets */
 
 /* The commands and the keeper may be of different versions. */
 static const struct wire_field ask_fields[] = { WIRE_NUMBER(struct ask, request),
@@ -59,6 +66,12 @@ static bool peer_is(int fd, uid_t uid)
         struct ucred c;
         socklen_t n = sizeof c;
         return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) == 0 && (c.uid == uid || c.uid == 0);
+}
+
+/* What follows from these is a run in the session. */
+static bool is_of_session(const struct ask *q)
+{
+        return q->request == BOX_ASK_SESSION || q->request == BOX_ASK_JOIN || q->request == BOX_ASK_WORDS;
 }
 
 /* ---- the keeper's side ---- */
@@ -244,6 +257,20 @@ static void serve(struct box *b, const struct ask *q)
                 answer(b->client, buf_span(&out), ok);
 }
 
+static bool is_refused(struct box *b, const struct ask *q, int proof)
+{
+        AUTO_BUF(out);
+        enum host_confinement_scope scope = is_of_session(q) ? HOST_CONFINED_ALL : HOST_CONFINED_ACCESS;
+        const char *how = host_proof_holds(proof, 0) ? host_peer_confined(b->client, scope)
+                                                     : "it cannot inspect the keeper";
+        if (!how)
+                return false;
+
+        buf_printf(&out, "this process is confined otherwise than the keeper of the box: %s", how);
+        answer(b->client, buf_span(&out), (struct ask){ .request = ASK_REFUSED });
+        return true;
+}
+
 void registry_drop(struct box *b) { fd_close(&b->client); }
 
 /* One at a time, and a client that connects and sends nothing is dropped soon: others wait. */
@@ -261,11 +288,12 @@ void registry_accept(struct box *b)
 void registry_answer(struct box *b)
 {
         struct ask q;
-        int r = wire_take(b->client, &ask_form, &q, NULL);
+        AUTO_FD(proof, -1);
+        int r = wire_take(b->client, &ask_form, &q, &proof);
         if (r < 0 && errno == EAGAIN)
                 return;
 
-        if (r == 1)
+        if (r == 1 && !is_refused(b, &q, proof))
                 serve(b, &q);
 
         registry_drop(b);
@@ -305,7 +333,8 @@ static int join_queue(int fd, const struct sockaddr_un *a, socklen_t n, int *pat
 /* How long an answer may take: a session is ended first. */
 static int answer_ms(const struct ask *q) { return q->request == BOX_ASK_END ? END_MS : ASK_TIMEOUT_MS; }
 
-/* 1: a keeper accepted and hung up; 2: and sent nothing. With `ret_line` the answer may be a line. */
+/* 1: a keeper accepted and hung up; 2: and sent nothing; REFUSED: *out says why. With `ret_line` the answer
+ * may be a line. */
 static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int *patience, struct buf *out,
                     int *ret_line)
 {
@@ -313,7 +342,11 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
         if (fd < 0 || join_queue(fd, a, n, patience) < 0 || !peer_is(fd, getuid()))
                 return -1;
 
-        if (wire_put(fd, &ask_form, q, -1) < 0)
+        if (is_of_session(q) && host_peer_confined(fd, HOST_CONFINED_ACCESS))
+                return -1; /* it would get the command, the variables and the input of the run */
+
+        AUTO_FD(proof, host_peer_proof(fd));
+        if (wire_put(fd, &ask_form, q, proof) < 0)
                 return 1;
 
         AUTO_FD(got, -1);
@@ -325,6 +358,9 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
                 return 1;
 
         *q = ok;
+        if (ok.request == ASK_REFUSED)
+                return read_answer(got, out) < 0 ? 1 : REFUSED;
+
         if (ret_line && ok.request != JOIN_REFUSED) {
                 *ret_line = TAKE_FD(got);
                 return 0;
@@ -426,6 +462,7 @@ struct listing {
         void (*each)(void *ctx, const char *json);
         void *ctx;
         int count, patience;
+        struct buf refused; /* why the last box that answered so did */
 };
 
 static bool list_one(void *ctx, const char *run)
@@ -433,7 +470,13 @@ static bool list_one(void *ctx, const char *run)
         struct listing *l = ctx;
         AUTO_BUF(out);
         struct ask q = { .request = BOX_ASK_STATE };
-        if (ask_run(run, &q, &l->patience, &out) == 0) {
+        int r = ask_run(run, &q, &l->patience, &out);
+        if (r == REFUSED) {
+                l->refused.n = 0;
+                buf_add(&l->refused, out.p, out.n);
+        }
+
+        if (r == 0) {
                 l->each(l->ctx, buf_str(&out));
                 l->count++;
         }
@@ -443,8 +486,13 @@ static bool list_one(void *ctx, const char *run)
 
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e)
 {
-        struct listing l = { each, ctx, 0, PATIENCE_MS };
-        return each_run(list_one, &l, e) < 0 ? -1 : l.count;
+        struct listing l = { each, ctx, 0, PATIENCE_MS, { 0 } };
+        int r = each_run(list_one, &l, e);
+        if (r == 0 && l.count == 0 && l.refused.n > 0)
+                r = err_set(e, ERR_USAGE, EPERM, "%s", buf_str(&l.refused));
+
+        buf_done(&l.refused);
+        return r < 0 ? -1 : l.count;
 }
 
 /* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): only
@@ -545,8 +593,12 @@ static int ask_which(const char *which, struct ask *q, struct buf *out, struct e
         if (found < 0)
                 return -1;
 
-        if (found == 0 && ask_run(run, q, &patience, out) == 0)
+        int r = found == 0 ? ask_run(run, q, &patience, out) : -1;
+        if (r == 0)
                 return 0;
+
+        if (r == REFUSED)
+                return err_set(e, ERR_USAGE, EPERM, "%s", buf_str(out));
 
         if (found == 0 && !registry_is_run_id(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);

@@ -40,7 +40,7 @@ for who in root as_user; do
         ok "$who: it ends with its client" soon idle
         ended() { ! in_s -- sh -c 'kill -0 $(cat /tmp/pid)'; }
         ok "$who: in the box as well" soon ended
-        is "$who: a client without descriptors left" "$(in_s_with 40 -- echo here)" here
+        has "$who: a client with fewer descriptors is another" "$(in_s_with 40 -- echo here 2>&1)" "resource limits"
         is "$who: 100 commands leave none behind" "$(before_fds=$(find "/proc/$keeper/fd" | wc -l)
                 for _ in $(seq 100); do in_s -- true || echo failed; done; soon idle
                 [ "$(find "/proc/$keeper/fd" | wc -l)" -le $((before_fds + 2)) ] && echo same)" same

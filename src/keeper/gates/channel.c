@@ -5,6 +5,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "host/host.h"
 #include "keeper/gates/decisions.h"
 #include "keeper/gates/gates.h"
 
@@ -48,13 +49,21 @@ void channel_close(struct gates *g)
         fd_close(&g->listener);
 }
 
+/* A process of this user that is confined approves nothing: it, or a box that it started, may be the one that
+ * asks. How one of another user is confined is not visible; it is in a group that the policy names. */
+static bool may_connect(const struct box *b, int fd, const struct ucred *who)
+{
+        return peer_may_connect(b, who->uid) &&
+               (who->uid != b->c.uid || !host_peer_confined(fd, HOST_CONFINED_ACCESS));
+}
+
 void channel_accept(struct box *b)
 {
         struct gates *g = b->gates;
         struct ucred c;
         socklen_t n = sizeof c;
         AUTO_FD(fd, accept4(g->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
-        if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) < 0 || !peer_may_connect(b, c.uid))
+        if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &c, &n) < 0 || !may_connect(b, fd, &c))
                 return;
 
         for (unsigned i = 0; i < APPROVERS_MAX; i++)
