@@ -7,11 +7,13 @@
 #include "base/fd.h"
 #include "base/str.h"
 #include "host/host.h"
+#include "pool/pool.h"
 #include "store/store.h"
 #include "vault/vault.h"
 #include "wall/wall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +34,7 @@ struct state_names {
         char real[PATH_MAX];
         char key[VAULT_KEY_PATH], key_real[PATH_MAX];
         char config[PATH_MAX], config_real[PATH_MAX];
+        char place[PATH_MAX], place_real[PATH_MAX];
 };
 
 static bool covers(const struct door *d, const char *path)
@@ -98,7 +101,7 @@ static bool any_changes(const struct door *doors, size_t n, const struct plan_re
 }
 
 /* A file that the caller may not create, no box of the caller creates. */
-static int make_config(char *path, struct err *e)
+static int make_own(char *path, struct err *e)
 {
         for (char *s = path + 1; (s = strchr(s, '/')); *s++ = '/') {
                 *s = '\0';
@@ -125,11 +128,38 @@ static int name_config(const struct cordon_box *b, const struct door *doors, siz
                 resolve_unmade(s->config, s->config_real);
 
         if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
-            make_config(s->config, e) < 0)
+            make_own(s->config, e) < 0)
                 return -1;
 
         r->config[0] = s->config;
         r->config[1] = strcmp(s->config, s->config_real) != 0 ? s->config_real : NULL;
+        return 0;
+}
+
+/* A box that could make the socket of `cordon serve` would be given the next run. */
+static int name_resident(const struct cordon_box *b, const struct door *doors, size_t n,
+                         struct state_names *s, struct plan_request *r, struct err *e)
+{
+        struct stat st;
+        if (!has_own_doors(doors, n) || pool_place(b->policy->cx, s->place, sizeof s->place) < 0)
+                return 0; /* or it is in the state directory */
+
+        bool resolved = realpath(s->place, s->place_real) != NULL;
+        if (!resolved)
+                resolve_unmade(s->place, s->place_real);
+
+        if (!resolved && !b->dry && any_changes(doors, n, r, s->place, s->place_real) &&
+            make_own(s->place, e) < 0)
+                return -1;
+
+        r->state[4] = s->place;
+        r->state[5] = strcmp(s->place, s->place_real) != 0 ? s->place_real : NULL;
+        AUTO_FD(dir, resolved ? open(s->place, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
+        if (dir >= 0 && fstatat(dir, POOL_SOCKET, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                r->own_socket[0] = st.st_dev;
+                r->own_socket[1] = st.st_ino;
+        }
+
         return 0;
 }
 
@@ -358,7 +388,8 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         bool hides = !b->is_unpacker;
         if (name_shut(b, shut, &r, e) < 0 ||
             (hides && name_state(b->policy->cx, doors, n, b->dry, &state, &r, e) < 0) ||
-            (hides && name_config(b, doors, n, &state, &r, e) < 0) || name_git(b, doors, n, &r, e) < 0) {
+            (hides && name_config(b, doors, n, &state, &r, e) < 0) ||
+            (hides && name_resident(b, doors, n, &state, &r, e) < 0) || name_git(b, doors, n, &r, e) < 0) {
                 look_free(l);
                 return NULL;
         }

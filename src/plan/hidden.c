@@ -211,14 +211,30 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
         return 0;
 }
 
+/* A second name of the resident's socket. */
+static int refuse_own_socket(struct builder *b, const struct door *d, const struct plan_seen *seen,
+                             struct err *e)
+{
+        char at[256];
+        if (d->kind != DOOR_SOCK || seen->ino == 0 || seen->ino != b->r->own_socket[1] ||
+            seen->dev != b->r->own_socket[0])
+                return 0;
+
+        (void) err_set(e, ERR_POLICY, 0, "%s: %s is the socket of cordon serve",
+                       policy_place(&d->at, at, sizeof at), d->path);
+        return err_hint(e, "no box may ask for boxes: name another socket");
+}
+
 /* By its name, by the target of a symlink, and as a directory of programs. */
 int build_state_masks(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {
                 const struct door *d = &b->doors[i];
                 const char *real = d->kind == DOOR_RUN ? b->r->found[i].real : b->r->seen[i].real;
-                if ((door_is_of_files(d) && hide_state_from(b, d, d->path, d->path, e) < 0) ||
-                    (door_is_of_files(d) && real && hide_state_from(b, d, d->path, real, e) < 0) ||
+                bool shows = door_is_of_files(d) || d->kind == DOOR_SOCK;
+                if (refuse_own_socket(b, d, &b->r->seen[i], e) < 0 ||
+                    (shows && hide_state_from(b, d, d->path, d->path, e) < 0) ||
+                    (shows && real && hide_state_from(b, d, d->path, real, e) < 0) ||
                     (d->kind == DOOR_RUN && real && hide_state_from(b, d, real, real, e) < 0))
                         return -1;
         }
