@@ -35,20 +35,23 @@ static void put_word(struct buf *out, const char *before, const char *word)
 
 static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
 
+static const char *verb_of(const cordon_denial *d)
+{
+        bool to = is(d->code, "sock") || is(d->code, "net") || is(d->code, "credential");
+        if (is(d->reason, "socket"))
+                return "network";
+
+        return !d->path[0]            ? d->what
+               : !to                  ? d->code
+               : d->method[0]         ? d->method
+               : strchr(d->path, ':') ? "connect to"
+                                      : "look up";
+}
+
 static void say_denial(const cordon_denial *d, const char *more)
 {
         AUTO_BUF(line);
-        bool to = is(d->code, "sock") || is(d->code, "net") || is(d->code, "credential");
-
-        if (is(d->reason, "socket"))
-                buf_puts(&line, "network");
-        else
-                buf_puts(&line, !d->path[0]            ? d->what
-                                : !to                  ? d->code
-                                : d->method[0]         ? d->method
-                                : strchr(d->path, ':') ? "connect to"
-                                                       : "look up");
-
+        buf_puts(&line, verb_of(d));
         if (d->path[0])
                 put_word(&line, " ", d->path);
 
@@ -147,15 +150,31 @@ static bool is_named(const struct cli_end *o, const char *path)
         return false;
 }
 
-/* The most likely causes of the failure come first. */
+/* Was a key, a token or something else private reached for? */
+static bool is_secret(const cordon_denial *d)
+{
+        static const char *const secrets[] = {
+                "keys", "tokens", "passwords", "history", "agent", "metadata"
+        };
+        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+                if (is(d->reason, secrets[i]))
+                        return true;
+        return false;
+}
+
+/* First what is worst: keys, data sent, hooks and start files. Then the most likely causes of a failure. */
 static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
 {
-        static const char *const order[] = { "credential", "net",  "run",  "write",
-                                             "rename",     "sock", "read", "call" };
-        unsigned n = 1;
-        while (n <= sizeof order / sizeof *order && strcmp(order[n - 1], d->code) != 0)
+        static const char *const order[] = { "credential", "net",  "start", "run", "write",
+                                             "rename",     "sock", "read",  "call" };
+        bool start = is(d->reason, "start-file") && is(d->code, "write");
+        const char *code = start ? "start" : d->code;
+        unsigned n = 2;
+        while (n < 2 + sizeof order / sizeof *order && !is(order[n - 2], code))
                 n++;
-        return (d->path[0] && is_named(o, d->path) ? 0 : n) + 16 * (unsigned) d->minor;
+
+        n = is_secret(d) ? 0 : d->path[0] && is_named(o, d->path) ? 1 : n;
+        return n + 16 * (unsigned) d->minor;
 }
 
 /* The host's loopback by its other address: a name leads to both. */
@@ -247,54 +266,55 @@ static void say_causes(const struct cli_end *o, const cordon_result *r)
 /* Was something denied that the user should know about although the run succeeded? */
 static bool matters(const cordon_denial *d)
 {
-        static const char *const secrets[] = {
-                "keys", "tokens", "passwords", "history", "agent", "metadata"
-        };
-
         if (d->minor)
                 return false;
 
-        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
-                if (is(d->reason, secrets[i]))
-                        return true;
-
-        return is(d->code, "credential") || is(d->code, "run") ||
+        return is_secret(d) || is(d->code, "credential") || is(d->code, "run") ||
+               (is(d->reason, "start-file") && is(d->code, "write")) ||
                (is(d->code, "net") && !is(d->reason, "loopback"));
 }
 
-/* The worst of them, in the order of the causes. */
-static const cordon_denial *first_that_matters(const struct cli_end *o, const cordon_result *r, size_t *ret_n)
+/* The worst of them first: the `nth` one in the order of the causes, or NULL. */
+static const cordon_denial *nth_that_matters(const struct cli_end *o, const cordon_result *r, size_t nth)
 {
-        const cordon_denial *first = NULL;
-        *ret_n = 0;
-        for (size_t i = 0; i < r->denial_count; i++) {
-                const cordon_denial *d = &r->denials[i];
-                if (!matters(d) || is_said_better(r, d))
-                        continue;
-                if (!first || rank_of(o, d) < rank_of(o, first))
-                        first = d;
-                ++*ret_n;
-        }
+        for (unsigned rank = 0; rank < RANKS; rank++)
+                for (size_t i = 0; i < r->denial_count; i++) {
+                        const cordon_denial *d = &r->denials[i];
+                        if (matters(d) && !is_said_better(r, d) && rank_of(o, d) == rank && nth-- == 0)
+                                return d;
+                }
+        return NULL;
+}
 
-        return first;
+/* The next two by name, the rest by number. */
+static void put_others(const struct cli_end *o, const cordon_result *r, struct buf *out)
+{
+        enum { NAMED = 2 };
+        size_t n = 1;
+        for (const cordon_denial *d; (d = nth_that_matters(o, r, n)); n++)
+                if (n <= NAMED) {
+                        buf_printf(out, "%s%s", n == 1 ? "; also " : ", ", verb_of(d));
+                        put_word(out, d->path[0] ? " " : "", d->path);
+                }
+
+        if (n > NAMED + 1)
+                buf_printf(out, " and %zu more", n - NAMED - 1);
 }
 
 static void say_what_matters(const struct cli_end *o, const cordon_result *r)
 {
-        size_t n;
-        char more[128] = "";
-        const cordon_denial *first = first_that_matters(o, r, &n);
+        AUTO_BUF(more);
+        const cordon_denial *first = nth_that_matters(o, r, 0);
         if (!first)
                 return;
 
+        put_others(o, r, &more);
         if (is(r->ledger, "on"))
-                (void) snprintf(more, sizeof more, "%s; more: cordon log show %.60s",
-                                n > 1 ? ", and others" : "", o->run);
+                buf_printf(&more, "; more: cordon log show %.60s", o->run);
         else
-                (void) snprintf(more, sizeof more, "%s; more: cordon run -v ...",
-                                n > 1 ? ", and others" : "");
+                buf_puts(&more, "; more: cordon run -v ...");
 
-        say_denial(first, more);
+        say_denial(first, buf_str(&more));
         if (is(first->reason, "method")) /* the door is there, and lacks a word */
                 say_permit(o, first);
         hint_of_name(first);

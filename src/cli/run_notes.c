@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cli/run_notes.c - notes about the doors of a run, before anything passes through them. */
+#include "cli/agents.h"
 #include "cli/run_job.h"
 
 #include <stdio.h>
@@ -14,7 +15,7 @@ cordon_policy *cli_run_policy(const struct run *r)
 static bool is_worth_saying(const cordon_note *n)
 {
         static const char *const always[] = { "W131", "W138", "W140", "W143" }, *const of_options[] = {
-                "W122", "W123"
+                "W114", "W122", "W123"
         };
 
         for (size_t i = 0; i < sizeof always / sizeof *always; i++)
@@ -28,6 +29,33 @@ static bool is_worth_saying(const cordon_note *n)
         return false;
 }
 
+static bool is_variable(const cordon_note *n) { return strcmp(n->code, "W114") == 0; }
+
+/* A coding agent without a door to its API: the verb for agents opens it. */
+static void say_agent(const struct run *r)
+{
+        const char *program = r->end.program, *slash = strrchr(program, '/');
+        const char *name = slash ? slash + 1 : program;
+        cordon_error e = { 0 };
+        if (!cli_agent_find(name))
+                return;
+
+        char *lines = cordon_policy_view(cli_run_policy(r), CORDON_VIEW_LINES, &e);
+        bool connects = lines && (strncmp(lines, "net ", 4) == 0 || strstr(lines, "\nnet "));
+        cordon_free(lines);
+        if (!connects)
+                cli_note("note: `cordon agent %s` opens its API and this project, its key outside the box",
+                         name);
+}
+
+static void say_note(const cordon_note *n)
+{
+        if (n->line > 0)
+                cli_note("note: %s:%u:%u: %s: %s", n->file, n->line, n->column, n->code, n->text);
+        else
+                cli_note("note: %s: %s: %s", n->file, n->code, n->text);
+}
+
 /* Warns, before anything passes through it, of a door that a symlink by another user moved out of the
  * workspace, whose files another user owns, that covers the next run's policy, or that by an option opens
  * a store of secrets. */
@@ -39,13 +67,16 @@ void cli_run_notes(const struct run *r)
                 (void) cordon_policy_places(cli_run_policy(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE],
                                             &e);
 
-        for (size_t i = 0; !r->end.quiet && cordon_policy_note(cli_run_policy(r), i, &n, &e) == 1; i++)
-                if (!is_worth_saying(&n))
-                        continue;
-                else if (n.line > 0)
-                        cli_note("note: %s:%u:%u: %s: %s", n.file, n.line, n.column, n.code, n.text);
-                else
-                        cli_note("note: %s: %s: %s", n.file, n.code, n.text);
+        if (!r->end.quiet)
+                say_agent(r);
+
+        bool variable = false; /* one sentence about the vault is enough */
+        for (size_t i = 0; !r->end.quiet && cordon_policy_note(cli_run_policy(r), i, &n, &e) == 1; i++) {
+                bool again = is_variable(&n) && variable;
+                variable |= is_variable(&n);
+                if (is_worth_saying(&n) && !again)
+                        say_note(&n);
+        }
 }
 
 /* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as

@@ -65,6 +65,7 @@ enum effect_reason {
         REASON_TOKENS,
         REASON_PASSWORDS,
         REASON_HISTORY,
+        REASON_START,
         REASON_AGENT,
         REASON_HOST_FILES,
         REASON_KERNEL,

@@ -24,6 +24,7 @@ static const struct {
         [REASON_TOKENS] = { "tokens", "tokens or passwords; no hint is given for them" },
         [REASON_PASSWORDS] = { "passwords", "passwords; no hint is given for them" },
         [REASON_HISTORY] = { "history", "private; no hint is given for it" },
+        [REASON_START] = { "start-file", "this host runs it by itself; no hint is given for it" },
         [REASON_AGENT] = { "agent", "acts for its owner; no hint is given for it" },
         [REASON_HOST_FILES] = { "host-files", "the host's own; no hint is given for it" },
         [REASON_KERNEL] = { "kernel", "the kernel's; no door opens it" },

@@ -282,7 +282,8 @@ static bool describe_path(struct run *run, const struct wall_denial *d, struct e
         if (!late && is_allowed(run, path, kind))
                 return false;
 
-        n->weight = (uint8_t) weight_of(n->effect.target, kind);
+        bool search = kind == EFFECT_READ && keeper_looks_upward(run->c->plan->order->cwd, path);
+        n->weight = (uint8_t) (search ? EFFECT_SETTING : weight_of(n->effect.target, kind));
         n->on_host = n->on_host && !late; /* the host has it by now, from this box */
         if (!n->on_host)
                 n->effect.reason = REASON_OWN_PROGRAM;

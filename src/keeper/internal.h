@@ -293,6 +293,8 @@ void pump_poll(struct run *run, struct pollfd *p);
 void pump_serve(struct run *run, const struct pollfd *p, unsigned n);
 void pump_close(struct run *run);
 bool pump_outputs_open(const struct run *run);
+/* Does a coding agent look there for settings, in each directory above the project? (upward.c) */
+bool keeper_looks_upward(const char *cwd, const char *path);
 bool pump_is_blocked(const struct run *run);   /* a reader outside takes nothing */
 bool pump_outputs_idle(const struct run *run); /* and there is nothing to hand on */
 bool pump_is_mid_line(

@@ -53,6 +53,9 @@ enum effect_reason learn_is_sensitive(const struct learn_access *a)
         if (a->kind == EFFECT_WRITE && !secret && is_system_place(a->path))
                 return REASON_SYSTEM;
 
+        if (a->kind == EFFECT_WRITE && !secret && policy_is_start(a->path, true))
+                return REASON_START;
+
         if (effect_kind_has_path(a->kind))
                 return secret;
 

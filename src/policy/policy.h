@@ -556,6 +556,9 @@ enum policy_leads policy_leads(const struct policy_staged *s, const struct net_d
  * clients act for another user), the host's own files, the kernel's; REASON_NONE: it is not. Never
  * learned. */
 enum effect_reason policy_secret_reason(const char *path);
+/* Does this host run what lies there without being asked: a start file, a hook, a shell's profile? With
+ * `changes` also what it takes settings from that name programs. */
+bool policy_is_start(const char *path, bool changes);
 bool policy_holds_secrets(const char *path); /* keys, tokens, passwords, history: the subject of W122 */
 /* Does a symlink lead from `path` to secrets that its own name does not suggest? A name `.env` does not
  * suggest `.ssh`. */

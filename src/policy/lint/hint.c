@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/lint/hint.c - lines that are never proposed to a user who only wants a command to work: keys and
- * tokens, whole homes, directories of the system, metadata services. Pure, by names alone. */
+ * tokens, start files, whole homes, directories of the system, metadata services. Pure, by names alone. */
 #include "policy/internal.h"
 
 /* Writing below these is never proposed. */
@@ -44,6 +44,9 @@ enum effect_reason policy_never_hinted(const struct effect *f, const char *home)
 
         if (secret && secret != REASON_HOST_FILES)
                 return secret;
+
+        if (policy_is_start(f->target, f->kind == EFFECT_WRITE))
+                return REASON_START;
 
         return is_system(f) ? REASON_SYSTEM : REASON_NONE;
 }

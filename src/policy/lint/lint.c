@@ -25,7 +25,7 @@ static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
                 if (variable_looks_secret(d->name, strlen(d->name)))
                         lint_note(v, row, &d->at,
                                   "the variable %s looks like a secret, and the box would hold it: "
-                                  "give it to a net door by `with NAME`",
+                                  "after `cordon vault add NAME` a net door `with NAME` keeps it outside",
                                   d->name);
 }
 

@@ -327,6 +327,38 @@ static const struct row host[] = {
         { ONE, "/var/lib/systemd/random-seed" },
 };
 
+/* What the host runs by itself. No hint proposes a door to it. */
+static const struct row starts[] = {
+        { PART, ".git/hooks" },       { PART, ".githooks" },
+        { PART, ".git-hooks" },       { PART, ".husky" },
+        { PART, ".bashrc.d" },        { PART, ".profile.d" },
+        { PART, "profile.d" },        { PART, ".oh-my-zsh" },
+        { PART, ".config/zsh" },      { PART, ".config/fish" },
+        { PART, ".config/nushell" },  { PART, ".config/autostart" },
+        { PART, ".config/systemd" },  { PART, ".config/environment.d" },
+        { PART, "cron.d" },           { NAME, ".bashrc" },
+        { NAME, ".bash_profile" },    { NAME, ".bash_login" },
+        { NAME, ".bash_logout" },     { NAME, ".bash_aliases" },
+        { NAME, ".bash_env" },        { NAME, ".profile" },
+        { NAME, ".zshrc" },           { NAME, ".zshenv" },
+        { NAME, ".zprofile" },        { NAME, ".zlogin" },
+        { NAME, ".zlogout" },         { NAME, ".kshrc" },
+        { NAME, ".mkshrc" },          { NAME, ".shrc" },
+        { NAME, ".cshrc" },           { NAME, ".tcshrc" },
+        { NAME, ".login" },           { NAME, ".xprofile" },
+        { NAME, ".xinitrc" },         { NAME, ".xsession" },
+        { NAME, ".xsessionrc" },      { NAME, ".xserverrc" },
+        { NAME, ".pam_environment" }, { NAME, ".pythonrc" },
+        { NAME, ".pythonrc.py" },     { NAME, "crontab" },
+};
+/* And what names programs that it runs: a hint may propose to read these. */
+static const struct row settings[] = {
+        { PART, ".git/config" }, { PART, ".config/git" }, { NAME, ".gitconfig" }, { NAME, ".vimrc" },
+        { NAME, ".gvimrc" },     { NAME, ".exrc" },       { PART, ".vim" },       { PART, ".config/nvim" },
+        { NAME, ".emacs" },      { PART, ".emacs.d" },    { NAME, ".tmux.conf" }, { NAME, ".screenrc" },
+        { NAME, ".inputrc" },    { NAME, ".gdbinit" },    { NAME, ".mcp.json" },
+};
+
 static const struct row kernel[] = {
         { TREE, "/sys" },
         { TREE, "/proc" },
@@ -400,6 +432,20 @@ static enum effect_reason reason_of(const char *path, bool lint_only)
                         if ((groups[g].lint || !lint_only) && fits(&groups[g].rows[i], path))
                                 return groups[g].reason;
         return REASON_NONE;
+}
+
+static bool any_fits(const struct row *rows, size_t n, const char *path)
+{
+        for (size_t i = 0; i < n; i++)
+                if (fits(&rows[i], path))
+                        return true;
+        return false;
+}
+
+bool policy_is_start(const char *path, bool changes)
+{
+        return any_fits(starts, COUNT(starts), path) ||
+               (changes && any_fits(settings, COUNT(settings), path));
 }
 
 enum effect_reason policy_secret_reason(const char *path) { return reason_of(path, false); }

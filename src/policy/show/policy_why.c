@@ -104,6 +104,9 @@ static void secret_cost(const struct effect *f, struct buf *out)
 
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
         enum effect_reason secret = file && f->target ? policy_secret_reason(f->target) : REASON_NONE;
+        if (file && f->target && !secret && policy_is_start(f->target, f->kind == EFFECT_WRITE))
+                buf_puts(out, " This host runs what stands there by itself.");
+
         for (size_t i = 0; i < COUNT(costs); i++)
                 if (costs[i].reason == secret)
                         buf_printf(out, " %s.", costs[i].what);
