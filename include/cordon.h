@@ -429,6 +429,9 @@ typedef struct cordon_denial {
         const char *argument; /* of `permit`, as on the command line: --WORD ARGUMENT; or "" */
         const char *method;   /* "net" and "credential": of a request; else "" */
 } cordon_denial;
+/* Does a door of the run come near this denial (its `code` and `reason`)? If not, it tells what the host has:
+ * then it is for the operator, not for a tenant or a model. */
+CORDON_API int cordon_denial_is_near(const char *code, const char *reason);
 typedef struct cordon_result {
         cordon_end end;
         int code;               /* exit status or signal number */

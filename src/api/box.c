@@ -530,6 +530,11 @@ static const char *name_lost(cordon_box *b, const struct box_result *r)
 }
 
 /* Without memory for them they count as lost. */
+int cordon_denial_is_near(const char *code, const char *reason)
+{
+        return effect_is_near(effect_kind_find(span_str(code)), effect_reason_find(span_str(reason)));
+}
+
 static void publish_denials(cordon_box *b, const struct box_result *r)
 {
         if (r->denial_count == 0)

@@ -67,10 +67,31 @@ void api_prepare_ledger(struct cordon_box *b)
 
 /* ---- questions ---- */
 
+/* A tenant reads its own ledger; what it tells of the host is for the operator, who reads it without a
+ * tenant.
+ */
+static bool is_of_host(const struct ledger_view *v)
+{
+        return span_is(v->phase, "denied") &&
+               !effect_is_near(effect_kind_find(ledger_member(v->more, "effect")),
+                               effect_reason_find(ledger_member(v->more, "reason")));
+}
+
+static bool has_record(const struct ledger_log *l, const char *id)
+{
+        struct ledger_view v;
+        for (uint64_t i = ledger_log_count(l); i > 0; i--)
+                if (ledger_log_view(l, i - 1, &v) == 0 && span_is(v.id, id))
+                        return true;
+        return false;
+}
+
 struct ledger_log *api_log_open(const struct cordon_context *cx, int *ret_dir, struct err *e)
 {
         AUTO_FD(dir, ledger_dir_open(cx, false, e));
         struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
+        if (l && cx && cx->tenant.tag[0])
+                ledger_log_hide(l, is_of_host);
         if (l && ret_dir)
                 *ret_dir = TAKE_FD(dir);
         return l;
@@ -226,6 +247,8 @@ static int answer(const struct cordon_context *cx, cordon_log_view view, const s
         case CORDON_LOG_REACHED_JSON:
                 return ledger_reached(l, view == CORDON_LOG_REACHED_JSON, out), 0;
         case CORDON_LOG_PROOF:
+                if (!has_record(l, arg))
+                        return err_set(e, ERR_GONE, ENOENT, "the ledger has no record %.60s", arg);
                 return ledger_proof_make(cx, dir, arg, out, e);
         case CORDON_LOG_CHECKPOINT:
                 return newest_checkpoint(dir, out, e);

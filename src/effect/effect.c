@@ -26,6 +26,14 @@ enum effect_kind effect_kind_find(struct span name)
         return EFFECT_NONE;
 }
 
+bool effect_is_near(enum effect_kind k, enum effect_reason why)
+{
+        bool decided = why > REASON_NO_DOOR && why <= REASON_DECIDED__LAST;
+        if (!effect_kind_has_path(k))
+                return why != REASON_LOOPBACK; /* a process of the host listens there */
+        return decided || why >= REASON_CALL;
+}
+
 bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct effect_row *ret)
 {
         struct effect_row r = *from;

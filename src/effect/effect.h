@@ -313,6 +313,10 @@ struct effect_row {
         uint32_t count, recorded; /* its count; how many of them are in the ledger */
 };
 
+/* Does a door of its run come near a denied effect? If not, its row tells what the host has: such rows are
+ * for the operator, not for a tenant or a model. The one place that decides this. */
+bool effect_is_near(enum effect_kind k, enum effect_reason why);
+
 /* Copies a row with all its strings into `mem`. Returns false if out of memory. */
 bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct effect_row *ret);
 /* True for the same effect of the same program. */

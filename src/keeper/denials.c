@@ -143,7 +143,7 @@ static void fill_permit(struct run *run, struct effect_row *n, const char *path,
         struct decision d = policy_decide(run->c->policy, &f);
         enum effect_reason never = policy_never_hinted(&asked, run->c->home);
         never = never ? never : policy_never_hinted(&f, run->c->home);
-        n->effect.reason = never ? never : d.reason;
+        n->effect.reason = never && d.reason != REASON_EXCEPTED ? never : d.reason;
         if (never)
                 return;
 

@@ -162,7 +162,8 @@ struct ledger_log {
         struct span *at; /* by index, see log_bytes(); NULL bytes: pruned, or an unknown record */
         uint64_t count;
         struct answered *answered;
-        unsigned ledgers; /* 0: one ledger, and the following fields are unused */
+        bool (*hidden)(const struct ledger_view *v); /* records that its reader is not told of; or NULL */
+        unsigned ledgers;                            /* 0: one ledger, and the following fields are unused */
         char names[LEDGERS_MAX][LEDGER_NAME_MAX];
         uint8_t *from;             /* which ledger */
         uint32_t *own_index;       /* in it */

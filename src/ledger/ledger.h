@@ -296,6 +296,8 @@ void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
 /* Returns 0, or -1 if it was pruned or this version cannot read it. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
+/* From here on every reader of it takes such records for pruned. */
+void ledger_log_hide(struct ledger_log *l, bool (*hidden)(const struct ledger_view *v));
 /* True if a payload is missing between the records of this run, which begin at index `first`. It may be one
  * of its own that was pruned: then the remaining records are not everything it did. */
 bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first);

@@ -34,7 +34,7 @@ static void put_blocked(const cordon_denial *d, struct buf *out)
         buf_printf(out, ",\"count\":%u}", d->count);
 }
 
-/* Those that programs do without are left out of a success. */
+/* Those that programs do without are left out of a success; what tells of the host, always. */
 static void put_denials(const cordon_result *r, int minor, struct buf *out, struct buf *steps)
 {
         const char *comma = "";
@@ -42,7 +42,7 @@ static void put_denials(const cordon_result *r, int minor, struct buf *out, stru
         buf_puts(out, ",\"blocked\":[");
         for (size_t i = 0; i < r->denial_count && told < BLOCKED_MAX; i++) {
                 const cordon_denial *d = &r->denials[i];
-                if (d->minor > minor)
+                if (d->minor > minor || !cordon_denial_is_near(d->code, d->reason))
                         continue;
 
                 buf_puts(out, comma);

@@ -31,22 +31,24 @@ static void put_text(struct buf *out, const char *key, const struct buf *text, b
         *cuts += cut;
 }
 
-/* Without those that programs get over. */
-static size_t count_blocked(const cordon_result *r)
+/* What the tenant is told: not what the host has where no door of the run leads. */
+static size_t count_told(const cordon_result *r, bool minor)
 {
         size_t n = 0;
         for (size_t i = 0; i < r->denial_count; i++)
-                n += !r->denials[i].minor;
+                n += !r->denials[i].minor == !minor &&
+                     cordon_denial_is_near(r->denials[i].code, r->denials[i].reason);
         return n;
 }
 
+/* Without those that programs get over. */
 static void put_denials(const cordon_result *r, struct buf *out)
 {
         size_t put = 0;
         buf_puts(out, ",\"blocked\":[");
         for (size_t i = 0; i < r->denial_count && put < BLOCKED_MAX; i++) {
                 const cordon_denial *d = &r->denials[i];
-                if (d->minor)
+                if (d->minor || !cordon_denial_is_near(d->code, d->reason))
                         continue;
 
                 buf_printf(out, "%s{\"effect\":", put++ ? "," : "");
@@ -57,7 +59,7 @@ static void put_denials(const cordon_result *r, struct buf *out)
                         buf_member(out, "permit", d->permit);
                 buf_printf(out, ",\"count\":%u}", d->count);
         }
-        buf_printf(out, "],\"minor\":%zu", r->denial_count - count_blocked(r));
+        buf_printf(out, "],\"minor\":%zu", count_told(r, true));
 }
 
 static void put_error(const cordon_error *e, struct buf *out)
@@ -79,7 +81,7 @@ static void put_ran(struct job *j, struct buf *out)
         const cordon_result *r = cordon_box_result(j->box);
         j->status = j->timed_out ? 124 : cordon_result_status(r);
         j->end = j->timed_out ? "limit" : j->ended_by_client ? "cancelled" : ends[r->end];
-        j->blocked = count_blocked(r);
+        j->blocked = count_told(r, false);
         if (j->canary)
                 buf_printf(out, ",\"canary\":%u", canary_run_version(j->canary));
         if (j->timed_out || r->limit[0])
@@ -101,7 +103,7 @@ static void put_ran(struct job *j, struct buf *out)
         if (r->error)
                 put_error(r->error, out);
         tenant_book(j->tenant)->failed += j->status != 0;
-        tenant_book(j->tenant)->refused_effects += r->denial_count;
+        tenant_book(j->tenant)->refused_effects += j->blocked + count_told(r, true);
 }
 
 void job_finish(struct job *j, const cordon_error *failed)

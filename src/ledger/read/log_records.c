@@ -53,10 +53,18 @@ void ledger_log_free(struct ledger_log *l)
 
 uint64_t ledger_log_count(const struct ledger_log *l) { return l->count; }
 
+void ledger_log_hide(struct ledger_log *l, bool (*hidden)(const struct ledger_view *v))
+{
+        l->hidden = hidden;
+}
+
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret)
 {
         struct span bytes = log_bytes(l, index);
         if (!bytes.p || ledger_view_parse(bytes, ret) < 0)
+                return -1;
+
+        if (l->hidden && l->hidden(ret))
                 return -1;
 
         ret->unknown = span_is(ret->phase, "intent") && !answered_has(l->answered, l, index, ret->id);

@@ -1,0 +1,54 @@
+#!/bin/sh
+# What a tenant or a model is told of its denials does not depend on what the host has: each face answers for what is there as for what
+# is not. What a door of the run comes near is told, and the operator has the whole list.
+# shellcheck disable=SC2034
+. "$(dirname "$0")/lib.sh"
+here=$(dirname "$0")
+command -v curl >/dev/null && command -v jq >/dev/null || { skip "what tenants are told" "curl or jq is missing"; done_testing; }
+[ "$(id -u)" -ne 0 ] || who=root
+elsewhere told # a box has a /tmp of its own, where nothing is reported
+. "$here/helpers/serve.sh"
+trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; for p in $pids; do soon gone "$p"; done; remove "$T" "$D"; exit $code' EXIT
+configure
+tenant a b
+a=$(token a run,read)
+P=$C/cordon/serve/tenants
+H=$D/host
+mkdir -p "$H/.ssh" "$H/dir"
+echo x >"$H/file0" && echo x >"$H/.ssh/id_ed0" && cp /bin/true "$H/prog0" && chmod -R a+rX "$H"
+$who sh -c 'echo near >"$1"' sh "$P/a/files/near"
+printf 'use base/system\nread {work}\n' | $who sh -c 'cat >"$1"' sh "$P/a/policies/near.cordon"
+serve
+
+# Of each pair the first is there, and the second, as long, is not.
+pairs="cat:$H/file0:$H/file1
+cat:$H/.ssh/id_ed0:$H/.ssh/id_ed1
+cat:/etc/shadow:/etc/shadox
+ls:$H/dir:$H/dix
+sh -c '>\$0':$H/dir/new:$H/dix/new
+sh -c '\$0':$H/prog0:$H/prog1"
+alike() { sed "s|$1|WHAT|g; s/r-[0-9a-z-]*/ID/g; s/[0-9a-f-]*\.[0-9]*\"/ID\"/g"; }
+told() { # PATH COMMAND: what each face says, without what differs from run to run
+        run "$a" "$(jq -nc --arg c "$2 $1 2>/dev/null; exit 1" '{argv: ["sh", "-c", $c], policy: "near"}')" >"$T/body"
+        id=$(jq -r .id "$T/body") box=$(jq -r .run "$T/body")
+        jq -c '[.blocked, .minor, .denials, .status]' "$T/body" | alike "$1"
+        http GET "/v1/runs/$id" "$a" | jq -c '[.blocked, .minor, .denials]' | alike "$1"
+        http GET "/v1/ledger?run=$id&kind=denied" "$a" | jq -c '[.records[] | [.target, .more]]' | alike "$1"
+        first=$(http GET "/v1/ledger?run=$id" "$a" | jq -r '.records[0].id')
+        http GET "/v1/ledger/$first/trace" "$a" | grep -c "$1"
+        http GET /v1/ledger "$a" | grep -c "$1 "
+}
+printf '%s\n' "$pairs" >"$T/pairs"
+while IFS=: read -r command there gone; do
+        is "$command: $there is answered as what is not there" "$(told "$there" "$command")" "$(told "$gone" "$command")"
+done <"$T/pairs"
+
+run "$a" '{"argv":["sh","-c","echo x >near"],"policy":"near"}' >"$T/body"
+is "what a door comes near is told" "$(jq -c '[.blocked[].reason]' "$T/body")" '["read-only"]'
+before=$(http GET /v1/tenant "$a" | jq .denials)
+run "$a" "{\"argv\":[\"cat\",\"$H/file0\"],\"policy\":\"near\"}" >/dev/null
+is "and what it does not is not counted" "$(http GET /v1/tenant "$a" | jq .denials)" "$before"
+$who env CORDON_STATE="$P/a/state" "$CORDON" log --kind denied --json >"$T/all"
+is "the operator has the whole list" "$(jq -r .more.to "$T/all" | grep -c "^$H/" | sed 's/^[1-9]$/all/')" all # how many is seen depends on the host's /dev/fuse
+
+done_testing
