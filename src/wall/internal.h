@@ -168,6 +168,8 @@ struct wall_init {
         pid_t mover;                /* 0: not made yet */
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
+        bool serves_links;          /* as sockets for NETLINK_ROUTE do; see links.h */
+        bool linked;                /* there was one */
         int shut[SHUT_MAX];         /* covers of places that are shut; until the toucher has them */
         int shut_asks[SHUT_MAX];    /* the device behind each, if `covers_ask`; until the toucher has them */
         unsigned shut_count;

@@ -35,6 +35,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .trace = bits & 16,
                                      .connects = bits & 16,
                                      .moves = bits & 16,
+                                     .links = bits & 16,
                                      .own = OUR_OWN };
 }
 

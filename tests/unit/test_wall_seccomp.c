@@ -363,6 +363,10 @@ static void test_socket__without_doors_there_is_none(void)
         TELLS(EAFNOSUPPORT, NARROW, "socket", AF_ALG, SOCK_SEQPACKET);
         QUIET(EOPNOTSUPP, NARROW, "socket", AF_NETLINK, SOCK_RAW);
         QUIET(EOPNOTSUPP, NET, "socket", AF_NETLINK, SOCK_RAW);
+        ANSWERS(SECCOMP_RET_USER_NOTIF, FREE, "socket", AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, 0);
+        for (uint64_t protocol = 1; protocol < 32; protocol++)
+                QUIET(EOPNOTSUPP, FREE, "socket", AF_NETLINK, SOCK_RAW, protocol);
+        QUIET(EOPNOTSUPP, FREE, "socket", AF_NETLINK, SOCK_SEQPACKET, 0);
         TELLS(EAFNOSUPPORT, NARROW, "socket", AF_UNIX, SOCK_STREAM);
         ALLOWS(UNIX, "socket", AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC);
 }

@@ -37,6 +37,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
+                                   .links = w->serves_links,
                                    .own_view = own,
                                    .own_ipc = own };
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
@@ -53,6 +54,7 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
                 return wall_fail(e, STAGE_SECCOMP, "choosing a number for our own calls");
         w->own |= 1;
         w->serves_moves = wall_has(w->plan->wall, WALL_OWN_ROOT) && has_edited_directory(w->plan);
+        w->serves_links = wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NET);
         return compile(w, e);
 }
 
@@ -66,13 +68,13 @@ static long load(struct wall_init *w, unsigned flags)
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
 }
 
-/* The same filter, but renames go to the kernel: no process could serve them, or a signal would interrupt one
- * halfway. */
-static long load_without_moves(struct wall_init *w, unsigned flags)
+/* The same filter, but no process serves what it can do without: none could, or a signal would interrupt it
+ * halfway. Renames go to the kernel, and there are no sockets for NETLINK_ROUTE. */
+static long load_without_services(struct wall_init *w, unsigned flags)
 {
         struct err ignored;
-        if (w->serves_moves) {
-                w->serves_moves = false;
+        if (w->serves_moves || w->serves_links) {
+                w->serves_moves = w->serves_links = false;
                 (void) compile(w, &ignored);
         }
         return load(w, flags);
@@ -82,7 +84,7 @@ static long load_listening(struct wall_init *w)
 {
         long r = load(w, SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
         if (r < 0 && errno == EINVAL) /* before Linux 5.19 */
-                r = load_without_moves(w, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+                r = load_without_services(w, SECCOMP_FILTER_FLAG_NEW_LISTENER);
         return r;
 }
 
@@ -97,7 +99,7 @@ int wall_filter_load(struct wall_init *w, struct err *e)
         long r = listens ? load_listening(w) : load(w, 0);
         if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
                 listens = false;
-                r = load_without_moves(w, 0);
+                r = load_without_services(w, 0);
         }
 
         if (r < 0)

@@ -296,6 +296,19 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         offer(t, &m, n->pid, report);
 }
 
+/* The calls about sockets for NETLINK_ROUTE. As long as there is none the others are about other sockets. */
+static bool answer_link(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
+{
+        bool makes = seccomp_link(&n->data) == LINK_MAKES;
+        t->w->linked |= makes;
+        if (t->w->linked && connector_take(t->w, n))
+                return false;
+
+        r->error = makes ? -EOPNOTSUPP : 0;
+        r->flags = makes ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        return true;
+}
+
 /* SAFETY: the connector answers the calls that it serves. Any other call continues only if the filter itself,
  * without `watch`, would have allowed it; that is decided by the copy of number and arguments which the
  * kernel made. All others are answered with an error. */
@@ -316,6 +329,9 @@ static void answer_notification(struct watch *t)
                            &n.data)) { /* shown by `connects`; not served, every filter lets it through */
                 tell_of_connect(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_link(&n.data)) {
+                if (!answer_link(t, &n, &r))
+                        return;
         } else if (seccomp_maps(&n.data) && seccomp_lets_through(&n.data)) {
                 tell_of_mapping(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;

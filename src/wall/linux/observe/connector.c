@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
+#include "wall/linux/observe/links.h"
 #include "wall/linux/observe/watched_calls.h"
 
 #include <errno.h>
@@ -70,6 +71,7 @@ struct connector {
         } kept[TASKS_KEPT]; /* processes: opening one costs more than all the rest */
         struct ask waiting[WAITING_MAX];
         unsigned waiting_count;
+        struct links links;
         struct watched_told told;
         struct wall_untold untold;
 };
@@ -385,6 +387,12 @@ static void serve_listen(struct connector *c, const struct seccomp_notif *n)
         watched_answer(c->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
+static void serve_link(struct connector *c, const struct seccomp_notif *n)
+{
+        AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
+        links_serve(&c->links, c->listener, n, sock);
+}
+
 /* ---- waiting ---- */
 
 /* Once we have a call, only a fatal signal takes its task out of it. Returns 0, or the error that ends the
@@ -452,7 +460,12 @@ static bool serve_next(struct connector *c)
         if (!watched_is_waiting(c->listener, n.id))
                 return true; /* its task was ended meanwhile */
 
-        if (watched_kind(&n.data) == EFFECT_SOCK)
+        enum seccomp_link link = seccomp_link(&n.data);
+        if (link == LINK_MAKES)
+                links_make(&c->links, c->listener, &n);
+        else if (link)
+                serve_link(c, &n);
+        else if (watched_kind(&n.data) == EFFECT_SOCK)
                 serve_connect(c, &n);
         else
                 serve_listen(c, &n);
@@ -462,9 +475,9 @@ static bool serve_next(struct connector *c)
 
 static bool step(struct connector *c)
 {
-        static struct pollfd p[1 + WAITING_MAX];
-        unsigned count = c->waiting_count;
-        if (count == 0)
+        static struct pollfd p[1 + WAITING_MAX + LINKS_MAX];
+        unsigned count = c->waiting_count, links = links_watch(&c->links, p + 1 + count);
+        if (count + links == 0)
                 return serve_next(c);
 
         p[0] = (struct pollfd){ .fd = c->line, .events = POLLIN };
@@ -472,9 +485,10 @@ static bool step(struct connector *c)
                 p[1 + i] = (struct pollfd){ .fd = c->waiting[i].local ? -1 : c->waiting[i].sock,
                                             .events = POLLOUT };
 
-        if (poll(p, 1 + count, again_ms(c)) < 0)
+        if (poll(p, 1 + count + links, count ? again_ms(c) : -1) < 0)
                 return errno == EINTR;
 
+        links_hear(&c->links, p + 1 + count, links);
         go_on_all(c, p + 1);
         return !p[0].revents || serve_next(c);
 }

@@ -47,6 +47,7 @@ struct seccomp_ask {
                           continues: to report destinations that could not be reached */
         bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
+        bool links;    /* a socket for NETLINK_ROUTE is made by the supervisor: see observe/links.h */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
 };
 
@@ -68,7 +69,7 @@ enum seccomp_rule {
         RULE_CLONE,    /* no CLONE_NEW* and no CLONE_PARENT; else EPERM, reported */
         RULE_SOCKET,   /* the requested families, types and protocols; else EAFNOSUPPORT, reported except for
                           AF_UNIX as libc requests it and AF_NETLINK (EOPNOTSUPP), which are tried all the time;
-                          a protocol: EPROTONOSUPPORT */
+                          a protocol: EPROTONOSUPPORT. With `links` NETLINK_ROUTE is served */
         RULE_SOCKETPAIR, /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
                           */
         RULE_IOCTL,   /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, reported. Of
@@ -97,7 +98,11 @@ enum seccomp_rule {
         RULE_IOPRIO,      /* the same: IOPRIO_WHO_PROCESS and 0 */
         RULE_FCNTL,       /* not F_SETLEASE, F_NOTIFY, F_SETDELEG, F_SET_RW_HINT; else EINVAL */
         RULE_SEND_ARG2,   /* sendmsg: no MSG_OOB; else EOPNOTSUPP */
-        RULE_SEND_ARG3,   /* sendto, sendmmsg: the same in args[3] */
+        RULE_SEND_ARG3,   /* sendmmsg: the same in args[3] */
+        RULE_SENDTO,      /* sendto: the same. With `links` two forms are shown: an address of AF_NETLINK's
+                             length, and none with a request of 20 bytes (musl) */
+        RULE_BIND,        /* allowed; with `links` an address of AF_NETLINK's length is shown */
+        RULE_SOCKNAME,    /* allowed; with `links`, shown */
         RULE_RW_FLAGS, /* preadv2, pwritev2: no RWF_NOWAIT, RWF_DONTCACHE or unknown flag; else EOPNOTSUPP */
         RULE_PIPE,     /* pipe2: no O_NOTIFICATION_PIPE; else EINVAL */
         RULE_MMAP,     /* no MAP_HUGETLB; else ENOMEM. With watch_maps files to be run are shown */
@@ -161,6 +166,9 @@ bool seccomp_on_behalf(const struct seccomp_data *d);
 unsigned seccomp_maps(const struct seccomp_data *d);
 /* Is that a chmod with the setgid bit? Which argument is the mode; 0: it is not. */
 unsigned seccomp_sets_gid(const struct seccomp_data *d);
+/* Is it a call that `links` shows, and which? */
+enum seccomp_link { LINK_NOT = 0, LINK_MAKES, LINK_BINDS, LINK_NAMES, LINK_SENDS };
+enum seccomp_link seccomp_link(const struct seccomp_data *d);
 /* Is it a connect() or listen() that `unix_served` sends to the supervisor? */
 bool seccomp_served(const struct seccomp_data *d);
 

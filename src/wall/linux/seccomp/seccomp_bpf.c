@@ -381,6 +381,10 @@ static const struct values family_unix[] = { { 1, 1 } };
 /* struct sockaddr_un with a name: longer than the family alone, up to all of it. Of another length the kernel
  * accepts none for AF_UNIX. */
 static const struct values lengths_unix[] = { { 3, 110 } };
+/* NETLINK_ROUTE, by sockets of type SOCK_RAW or SOCK_DGRAM; sizeof struct sockaddr_nl; and of the smallest
+ * request. */
+static const struct values protocol_route[] = { { 0, 0 } }, types_netlink[] = { { 2, 3 } },
+                           length_netlink[] = { { 12, 12 } }, length_request[] = { { 20, 20 } };
 static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCESS */
 
 #define CHOICE(word, list, in, out) (&(struct choice){ word, ALL_BITS, list, COUNT(list), in, out })
@@ -400,6 +404,12 @@ static uint32_t rule_socket(struct program *p)
         else if (p->ask->unix_sockets)
                 local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
 
+        uint32_t links = GO_EOPNOTSUPP; /* ZeroMQ aborts at any other error of getifaddrs() */
+        if (p->ask->links) {
+                links = choose(p, TYPE(types_netlink, GO_NOTIFY, GO_EOPNOTSUPP));
+                links = choose(p, CHOICE(LOW(2), protocol_route, links, GO_EOPNOTSUPP));
+        }
+
         const struct range families[] = {
                 { 0, GO_TELL_FAMILY },
                 { 1, local },           /* AF_UNIX */
@@ -407,7 +417,7 @@ static uint32_t rule_socket(struct program *p)
                 { 3, GO_TELL_FAMILY },  /* amateur radio and the like */
                 { 10, inet },           /* AF_INET6 */
                 { 11, GO_TELL_FAMILY }, /* AF_KEY and others */
-                { 16, GO_EOPNOTSUPP },  /* AF_NETLINK: ZeroMQ aborts at any other error of getifaddrs() */
+                { 16, links },          /* AF_NETLINK */
                 { 17, GO_TELL_FAMILY }, /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
         };
 
@@ -433,6 +443,23 @@ static uint32_t rule_connect(struct program *p)
                 return choose(p, CHOICE(LOW(2), lengths_unix, GO_NOTIFY, GO_ALLOW));
         return choose(p, CHOICE(LOW(2), lengths_inet, p->ask->connects && p->ask->tell ? GO_NOTIFY : GO_ALLOW,
                                 GO_ALLOW));
+}
+
+static uint32_t rule_sockname(struct program *p) { return p->ask->links ? GO_NOTIFY : GO_ALLOW; }
+
+static uint32_t rule_bind(struct program *p)
+{
+        return choose(p, CHOICE(LOW(2), length_netlink, rule_sockname(p), GO_ALLOW));
+}
+
+/* The pointer is NULL by both halves. */
+static uint32_t rule_sendto(struct program *p)
+{
+        uint32_t shown = rule_sockname(p),
+                 bare = choose(p, CHOICE(LOW(2), length_request, shown, GO_ALLOW));
+        bare = if_zero(p, LOW(4), if_zero(p, HIGH(4), bare, GO_ALLOW), GO_ALLOW);
+        uint32_t named = choose(p, CHOICE(LOW(5), length_netlink, shown, bare));
+        return if_bits(p, LOW(3), URGENT, GO_EOPNOTSUPP, named);
 }
 
 static uint32_t rule_ioctl(struct program *p)
@@ -624,6 +651,9 @@ static const struct form {
         [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
         [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP),
         [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
+        [RULE_SENDTO] = FUNCTION(rule_sendto),
+        [RULE_BIND] = FUNCTION(rule_bind),
+        [RULE_SOCKNAME] = FUNCTION(rule_sockname),
         [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP),
         [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL),
         [RULE_MMAP] = FUNCTION(rule_mmap),

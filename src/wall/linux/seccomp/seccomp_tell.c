@@ -166,6 +166,18 @@ enum seccomp_renames seccomp_renames(const struct seccomp_data *d)
         return row ? seccomp_row_renames(row) : RENAMES_NOT;
 }
 
+/* Of a notified socket() the filter has looked at type and protocol. */
+enum seccomp_link seccomp_link(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        unsigned rule = row ? row->rule : RULE_NONE;
+        return rule == RULE_SOCKET && low(d, 0) == AF_NETLINK ? LINK_MAKES
+               : rule == RULE_BIND                            ? LINK_BINDS
+               : rule == RULE_SOCKNAME                        ? LINK_NAMES
+               : rule == RULE_SENDTO                          ? LINK_SENDS
+                                                              : LINK_NOT;
+}
+
 bool seccomp_served(const struct seccomp_data *d)
 {
         const struct seccomp_row *row = row_of(d);
