@@ -457,8 +457,9 @@ typedef struct cordon_result {
         const char *left_name; /* one of them, or "" */
         const char *ledger;    /* "on", or "off: WHY" if all or part is not recorded; "" before it ran */
         const char *ledger_lost; /* why all or part is not recorded although it was requested; else "" */
-        int blind; /* denied paths were to be reported, but this host does not allow to observe them */
-        int away;  /* the caller's directory is not in the box, which worked in a private one */
+        int edit_watched; /* the box watched files behind `edit`, where changes from outside are not seen */
+        int blind;        /* denied paths were to be reported, but this host does not allow to observe them */
+        int away;         /* the caller's directory is not in the box, which worked in a private one */
         const char *start;     /* "parked": the run began in a parked box; "warm": in an interpreter that was
                                   started in one; "session": in a box that stays; "cold": in a new one; "" before
                                 */

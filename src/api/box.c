@@ -604,6 +604,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .ledger = r->ledger,
                                  .ledger_lost = r->ledger_lost,
                                  .blind = r->blind,
+                                 .edit_watched = r->edit_watched,
                                  .away = box_is_away(b->box),
                                  .start = box_start_name(r),
                                  .start_why = r->parked ? "" : b->cold_why,

@@ -349,6 +349,14 @@ static void say_blind(const struct cli_end *o, const cordon_result *r)
                 cli_note("note: denied paths are not reported on this host: `cordon doctor` shows why");
 }
 
+static void say_edit_watched(const cordon_result *r)
+{
+        if (r->edit_watched)
+                cli_note("note: files behind `edit` were watched: what changes outside is not seen there; "
+                         "behind "
+                         "`write DIR`, or `read DIR`, it is");
+}
+
 static void say_denials(const struct cli_end *o, const cordon_result *r)
 {
         size_t listed = 0;
@@ -549,6 +557,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         say_trip(o, r);
         say_unheard(o, r);
         say_left(r);
+        say_edit_watched(r);
         say_work(r);
         say_ledger(r);
         if (r->unlabelled[0])

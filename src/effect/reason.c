@@ -57,6 +57,9 @@ static const struct {
         [REASON_NOT_OWNED] = { "not-owned", "EXDEV: not all of it can be moved with your rights" },
         [REASON_GROUP] = { "group", "its group is not your primary one: behind an edit door without root "
                                     "the kernel maps no other" },
+        [REASON_WATCH] = { "watch",
+                           "a box watches what it can change and the changes behind its `read` doors, not "
+                           "who opens a file, and no directory in which a name is hidden" },
         [REASON_NAME] = { "name", "no door names it" },
         [REASON_AGENT_REQUEST] = { "agent-request",
                                    "a door lets a box use a key, and nothing else of the agent" },

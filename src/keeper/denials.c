@@ -319,13 +319,18 @@ static void describe_call(struct run *run, const struct wall_denial *d, struct e
                 n->permit = keeper_text(run, "%s", permit);
 }
 
-/* A directory of an edit door that was not renamed, or a file of a group that is not mapped in the box. No
- * line would help: it depends on the files there. */
+/* A directory of an edit door that was not renamed, a file of a group that is not mapped in the box, or a
+ * watch. No line would help: it depends on the files there. */
 static void describe_reason(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
-        n->effect.kind = n->effect.reason == REASON_GROUP ? EFFECT_WRITE : EFFECT_RENAME;
+        bool watch = n->effect.reason == REASON_WATCH;
+        n->effect.kind = watch                              ? EFFECT_READ
+                         : n->effect.reason == REASON_GROUP ? EFFECT_WRITE
+                                                            : EFFECT_RENAME;
         n->effect.target = keeper_text(run, "%.*s", (int) sizeof d->path - 1, d->path);
-        n->layer = "mount";
+        n->layer = watch ? "seccomp" : "mount";
+        if (watch)
+                n->what = keeper_text(run, "watch %s", n->effect.target);
 }
 
 static bool host_listens(const char *to)

@@ -124,6 +124,7 @@ static void note_end(struct box *b, const struct wall_end *end)
 
         b->run.one_program = end->one_program;
         b->run.r.blind = end->blind;
+        b->run.r.edit_watched = end->edit_watched;
         b->run.r.left = end->left;
         (void) str_inert(span_of(end->left_name, strnlen(end->left_name, sizeof end->left_name)),
                          b->run.r.left_name, sizeof b->run.r.left_name);

@@ -76,6 +76,7 @@ struct box_result {
         uint32_t absent_lost; /* beyond ABSENT_MAX */
         uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
         char left_name[64];         /* one of them */
+        bool edit_watched;          /* the box watched files behind an edit door */
         bool blind;                 /* hidden paths were to be reported, and this host cannot watch them */
         struct effect_row *effects; /* BOX_OBSERVE_ALL: effects, each once */
         unsigned effect_count;

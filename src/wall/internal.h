@@ -149,6 +149,7 @@ struct wall_init {
         int host_proc;     /* the host's /proc, checked to be one */
         int root;          /* the new root */
         int proc;          /* the box's own /proc */
+        int names;         /* another mount of it, which can be written; or -1: see thread_name.c */
         int tasks;         /* used to read arguments of the payload's calls, for reports */
         int scratch;       /* the private tmpfs, to see whether it is full */
         int fuse;          /* the device behind a watched root, until that is mounted */
@@ -168,7 +169,7 @@ struct wall_init {
         pid_t mover;                /* 0: not made yet */
         uint64_t moving[MOVES_MAX]; /* calls that it has */
         bool serves_moves;          /* renames stop at us */
-        bool serves_links;          /* as sockets for NETLINK_ROUTE do; see links.h */
+        bool serves_links;          /* as sockets for NETLINK_ROUTE do; see net_links.h */
         bool linked;                /* there was one */
         int shut[SHUT_MAX];         /* covers of places that are shut; until the toucher has them */
         int shut_asks[SHUT_MAX];    /* the device behind each, if `covers_ask`; until the toucher has them */
@@ -224,10 +225,10 @@ struct wall_init {
 /* Zero is a valid descriptor: every struct wall_init must be initialised with this. */
 static inline void wall_no_descriptors(struct wall_init *w)
 {
-        w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->tasks = w->scratch =
-                w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener = w->tty_slave =
-                        w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate = w->news =
-                                w->spare = -1;
+        w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->names = w->tasks =
+                w->scratch = w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener =
+                        w->tty_slave = w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate =
+                                w->news = w->spare = -1;
         for (unsigned i = 0; i < SHUT_MAX; i++)
                 w->shut[i] = w->shut_asks[i] = -1;
 }
@@ -342,10 +343,16 @@ void wall_kill_stragglers(int children); /* every process that is left, until no
 /* task.c: where a path of a task starts: its working directory, a descriptor of it, or our root, which is the
  * box's. Returns an O_PATH descriptor, or -1 with errno set. */
 int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path);
+/* The process that a task is a thread of; 0: it is gone. */
+uint32_t wall_task_process(const struct wall_init *w, uint32_t task);
+/* thread_name.c: answers an open for writing of the name of a thread of the task's own process. False: the
+ * call is about another file. */
+bool wall_thread_name(const struct wall_init *w, const struct seccomp_notif *n);
 /* setgid.c: a chmod with the setgid bit, for a directory. Returns 0 or -errno; EPERM: not a directory. */
 int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n);
-/* inotify.c: adds the watch that a task requests. Returns the watch descriptor or -errno. */
-int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n);
+/* inotify.c: adds the watch that a task requests. Returns the watch descriptor or -errno; in `ret_denied` the
+ * path that must not be watched, or "". */
+int wall_inotify_add(const struct wall_init *w, const struct seccomp_notif *n, char *ret_denied, size_t cap);
 /* sample.c: sums up the resource use of every process of the box. */
 struct wall_sample {
         uint64_t cpu_ns, rss; /* rss: includes swap and page tables */

@@ -95,6 +95,7 @@ struct wall_end {
         uint32_t disk_over;             /* files of edit doors without a name took more than the limit */
         uint32_t left;                  /* names in the private home, but settings and caches of programs */
         char left_name[64];             /* one of them, as the box chose it */
+        uint32_t edit_watched;          /* the box watches files behind an edit door */
         uint32_t blind;                 /* paths were to be watched, and FUSE is not available */
         uint32_t time_over;    /* the keeper, which enforces it, did not end the box: it may be stopped */
         uint32_t session_over; /* of a run, by its session's keeper: the session has ended */

@@ -24,11 +24,11 @@ static const struct wire_field denial[] = {
         TEXT(denial.program),       TEXT(denial.path),          FIELD(run),
 };
 static const struct wire_field end[] = {
-        FIELD(end.status),        FIELD(end.cpu_ns),      FIELD(end.max_rss),    FIELD(end.disk_full),
-        FIELD(end.memory_passed), FIELD(end.procs_full),  FIELD(end.files_full), FIELD(end.one_program),
-        FIELD(end.cpu_over),      FIELD(end.memory_over), FIELD(end.disk_over),  FIELD(end.left),
-        TEXT(end.left_name),      FIELD(end.blind),       FIELD(end.time_over),  FIELD(end.session_over),
-        FIELD(end.empty),
+        FIELD(end.status),        FIELD(end.cpu_ns),       FIELD(end.max_rss),    FIELD(end.disk_full),
+        FIELD(end.memory_passed), FIELD(end.procs_full),   FIELD(end.files_full), FIELD(end.one_program),
+        FIELD(end.cpu_over),      FIELD(end.memory_over),  FIELD(end.disk_over),  FIELD(end.left),
+        TEXT(end.left_name),      FIELD(end.blind),        FIELD(end.time_over),  FIELD(end.session_over),
+        FIELD(end.empty),         FIELD(end.edit_watched),
 };
 static const struct wire_field ran[] = {
         FIELD(run),           FIELD(end.status),   FIELD(end.cpu_ns), FIELD(end.max_rss),

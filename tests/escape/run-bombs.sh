@@ -33,7 +33,7 @@ if ! command -v jq >/dev/null; then
         skip "the bombs" "jq is not installed"
         done_testing
 fi
-expected=23
+expected=25
 each "as it is" "$CORDON" selftest bombs --json
 each "ordinary user" as_user "$CORDON" selftest bombs --json
 is "a wall that is none is refused" "$("$CORDON" selftest bombs --wall nonsense output >/dev/null 2>&1; echo $?)" 125
@@ -44,8 +44,8 @@ if [ "$(id -u)" -eq 0 ]; then
         mkdir -m 700 "$T/state-lone" && chown $uid:$uid "$T/state-lone"
         lone_user() { setpriv --reuid $uid --regid $uid --clear-groups env HOME=/nonexistent CORDON_STATE="$T/state-lone" "$@"; }
         each "process wall, ordinary user" lone_user "$CORDON" selftest bombs --json --wall process
-        is "only files, segments and connections are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
-                "connections deep-directory disk inodes memory-segments memory-tmpfs sparse-file zip"
+        is "only files, segments, connections, watches and interfaces are not there to be used up" "$(jq -r '[.bombs[] | select(.how == "got nothing") | .bomb] | sort | join(" ")' "$T/json")" \
+                "connections deep-directory disk inodes interfaces memory-segments memory-tmpfs sparse-file watches zip"
 else
         skip "the bombs behind the process wall" "there our own processes count for its limit too"
 fi

@@ -416,6 +416,15 @@ static bool is_path_only(const struct seccomp_row *row, const __u64 *args)
         return flags && args[flags] & O_PATH;
 }
 
+/* An open for writing that makes no file. */
+static bool may_name_thread(const struct seccomp_row *row, const __u64 *args)
+{
+        const char *name = row ? seccomp_row_name(row) : "";
+        unsigned flags = strcmp(name, "open") == 0 ? 1 : strcmp(name, "openat") == 0 ? 2 : 0;
+        return flags && args[flags] & (O_WRONLY | O_RDWR | O_TRUNC) &&
+               !(args[flags] & (O_PATH | O_CREAT | (O_TMPFILE & ~(uint64_t) O_DIRECTORY)));
+}
+
 static uint32_t expect_watched(const struct seccomp_ask *ask, const struct seccomp_row *row,
                                const struct seccomp_data *d)
 {
@@ -425,9 +434,9 @@ static uint32_t expect_watched(const struct seccomp_ask *ask, const struct secco
         bool renames = row && strncmp(seccomp_row_name(row), "rename", 6) == 0;
         if (ask->moves && renames && plain == SECCOMP_RET_ALLOW)
                 return SECCOMP_RET_USER_NOTIF;
-        return ask->watch && plain == SECCOMP_RET_ALLOW && is_shown(ask, row, d->args)
-                       ? SECCOMP_RET_USER_NOTIF
-                       : plain;
+        bool shown = (ask->watch && plain == SECCOMP_RET_ALLOW && is_shown(ask, row, d->args)) ||
+                     (ask->names && plain == SECCOMP_RET_ALLOW && may_name_thread(row, d->args));
+        return shown ? SECCOMP_RET_USER_NOTIF : plain;
 }
 
 /* The supervisor lets go on exactly what the plain filter lets through: nothing else that it is ever shown.

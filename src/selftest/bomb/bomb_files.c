@@ -5,8 +5,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +19,8 @@ enum {
         MOST_MIB = 256,
         NAMES = 200000,
         OPEN = 100000,
+        WATCHES = 100,
+        ANSWERS = 500,
         ZIP_DEPTH = 6,
         ZIP_FAN = 16
 };
@@ -28,6 +33,38 @@ int bomb_descriptors(const char *tag)
         for (size_t i = 0; i < OPEN; i++)
                 if (open("/dev/null", O_RDONLY | O_CLOEXEC) < 0)
                         return bomb_stopped(errno, i);
+        return bomb_through(OPEN);
+}
+
+/* An account has 128 of them outside, for all its programs. */
+int bomb_watches(const char *tag)
+{
+        (void) tag;
+        for (size_t i = 0; i < WATCHES; i++)
+                if (inotify_init1(IN_CLOEXEC) < 0)
+                        return bomb_stopped(errno, i);
+        return bomb_through(WATCHES);
+}
+
+/* Each with answers that nobody reads. */
+int bomb_interfaces(const char *tag)
+{
+        const struct {
+                struct nlmsghdr head;
+                struct rtgenmsg body;
+        } r = { .head = { .nlmsg_len = sizeof r,
+                          .nlmsg_type = RTM_GETLINK,
+                          .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+
+        (void) tag;
+        for (size_t i = 0; i < OPEN; i++) {
+                int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+                if (fd < 0)
+                        return bomb_stopped(errno, i);
+                for (unsigned k = 0; k < ANSWERS; k++)
+                        (void) send(fd, &r, sizeof r, MSG_DONTWAIT | MSG_NOSIGNAL);
+        }
+
         return bomb_through(OPEN);
 }
 

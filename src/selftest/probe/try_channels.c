@@ -124,6 +124,24 @@ static int inotify_shared(struct probe_result *r)
         return refused(r, "inotify_add_watch on shared files");
 }
 
+/* Changes may be watched; a watch for everything must not show that a file was opened. */
+static int inotify_opened(struct probe_result *r)
+{
+        static const char shared[] = "/usr/bin/env";
+        char event[4096];
+        AUTO_FD(fd, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        if (fd < 0 || inotify_add_watch(fd, shared, IN_ALL_EVENTS) < 0)
+                return refused(r, "inotify_add_watch on a shared file");
+
+        AUTO_FD(file, open(shared, O_RDONLY | O_CLOEXEC));
+        if (file < 0 || read(file, event, 1) != 1)
+                return cannot_tell(r, "%s cannot be read", shared);
+
+        fd_close(&file);
+        return read(fd, event, sizeof event) > 0 ? escaped(r, "inotify shows who opens %s", shared)
+                                                 : held(r, "a watch on %s shows changes only", shared);
+}
+
 /* Stays with the inode, and every box that has the file reads it. */
 static int hint_shared(struct probe_result *r)
 {
@@ -200,6 +218,8 @@ static const struct probe rows[] = {
             lease_shared),
         ROW("no watch on directories that all boxes share", "the host's programs are observed", "seccomp",
             notify_shared),
+        ROW("a watch on a shared file does not show who opens it", "the host's programs are observed",
+            "seccomp", inotify_opened),
         ROW("no inotify on files that all boxes share", "the host's programs are observed", "seccomp",
             inotify_shared),
         ROW("no hint on files that all boxes share", "two boxes signal each other", "seccomp", hint_shared),

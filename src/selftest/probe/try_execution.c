@@ -274,6 +274,31 @@ static int patch_text(struct probe_result *r)
         return by_reply(r, n, "writing its own text through /proc/self/mem");
 }
 
+/* A thread's name is the one file of /proc that can be written: neither its descriptor nor its path leads to
+ * another. */
+static int by_name(struct probe_result *r)
+{
+        static const char *const ways[] = { "/proc/self/fd/%d/../mem", "/proc/thread-self/comm/../mem",
+                                            "/proc/self/task/../mem" };
+        char path[64];
+        AUTO_FD(fd, open("/proc/self/comm", O_RDWR | O_CLOEXEC));
+        AUTO_FD(beside, fd < 0 ? -1 : openat(fd, "../mem", O_RDWR | O_CLOEXEC));
+        if (beside >= 0)
+                return escaped(r, "/proc/self/mem beside the name of a thread");
+
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+                (void) snprintf(path, sizeof path, ways[i], fd);
+#pragma GCC diagnostic pop
+                AUTO_FD(other, open(path, O_RDWR | O_CLOEXEC));
+                if (other >= 0)
+                        return escaped(r, "%s", path);
+        }
+
+        return by_write_open(r, "/proc/1/comm");
+}
+
 static int patch_init(struct probe_result *r) { return by_write_open(r, "/proc/1/mem"); }
 
 static const struct probe rows[] = {
@@ -306,6 +331,8 @@ static const struct probe rows[] = {
                 memfd_map),
         ROW("text is not patched through /proc/self/mem", "granted programs are rewritten as they run",
             "mount,landlock", patch_text),
+        ROW("a thread's name leads to no other file of /proc", "granted programs are rewritten as they run",
+            "mount,landlock", by_name),
         ROW("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid",
             patch_init),
 };

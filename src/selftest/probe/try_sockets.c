@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/rtnetlink.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <stddef.h>
@@ -30,7 +31,8 @@ static int open_family(struct probe_result *r, int family, int type, int protoco
         static int fn(struct probe_result *r) { return open_family(r, family, type, protocol, #family); }
 FAMILY(vsock, AF_VSOCK, SOCK_STREAM, 0)
 FAMILY(vsock_datagram, AF_VSOCK, SOCK_DGRAM, 0)
-FAMILY(netlink, AF_NETLINK, SOCK_RAW, 0)
+FAMILY(generic, AF_NETLINK, SOCK_RAW, 16)
+FAMILY(sock_diag, AF_NETLINK, SOCK_RAW, 4)
 FAMILY(netfilter, AF_NETLINK, SOCK_RAW, 12)
 FAMILY(audit, AF_NETLINK, SOCK_RAW, 9)
 FAMILY(uevents, AF_NETLINK, SOCK_RAW, 15)
@@ -50,19 +52,45 @@ FAMILY(xdp, 44, SOCK_RAW, 0)
 FAMILY(qrtr, 42, SOCK_DGRAM, 0)
 FAMILY(smc, 43, SOCK_STREAM, 0)
 
-/* 1 is local, 2 and 10 have probes of their own that know about doors. */
+/* A box may ask for lists of its own links, addresses and routes. An answer to anything else, that is no
+ * error, comes from the kernel's server. */
+static int netlink(struct probe_result *r)
+{
+        static const unsigned short types[] = { RTM_GETNEIGH, RTM_GETRULE,     RTM_GETQDISC,   RTM_GETTFILTER,
+                                                RTM_GETNSID,  RTM_GETNEIGHTBL, RTM_GETNETCONF, RTM_GETSTATS };
+        for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+                struct {
+                        struct nlmsghdr head;
+                        char rest[4096];
+                } m = { .head = { .nlmsg_len = NLMSG_LENGTH(32),
+                                  .nlmsg_type = types[i],
+                                  .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+                AUTO_FD(fd, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+                if (fd < 0)
+                        return refused(r, "socket(AF_NETLINK)");
+                if (write(fd, &m, m.head.nlmsg_len) < 0)
+                        return refused(r, "a request by netlink");
+                if (recv(fd, &m, sizeof m, 0) > 0 && m.head.nlmsg_type != NLMSG_ERROR)
+                        return escaped(r, "netlink answered a request of type %d", (int) types[i]);
+        }
+
+        return held(r, "netlink answers what it does not list with an error");
+}
+
+/* 1 is local; 2, 10 and 16 have probes of their own that know what is granted. */
 static int all_families(struct probe_result *r)
 {
         static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_RAW, SOCK_SEQPACKET };
         for (int family = 0; family <= 64; family++)
-                for (size_t i = 0;
-                     i < sizeof types / sizeof *types && family != 1 && family != 2 && family != 10; i++) {
+                for (size_t i = 0; i < sizeof types / sizeof *types && family != 1 && family != 2 &&
+                                   family != 10 && family != AF_NETLINK;
+                     i++) {
                         AUTO_FD(fd, socket(family, types[i] | SOCK_CLOEXEC, 0));
                         if (fd >= 0)
                                 return escaped(r, "family %d, type %d gave a socket", family, types[i]);
                 }
 
-        return refused(r, "socket of every family but 1, 2 and 10");
+        return refused(r, "socket of every family but 1, 2, 10 and 16");
 }
 
 /* Obsolete, and turned into AF_PACKET by the kernel after the filter has looked. */
@@ -285,7 +313,9 @@ static const struct probe rows[] = {
         ROW("no family but the granted", SURFACE, "seccomp", all_families),
         ROW("no vsock stream", "the machine's hypervisor answers", "seccomp", vsock),
         ROW("no vsock datagram", "the machine's hypervisor answers", "seccomp", vsock_datagram),
-        ROW("no netlink", "routes and links", "seccomp", netlink),
+        ROW("no netlink but lists of its own network", SURFACE, "seccomp", netlink),
+        ROW("no generic netlink", SURFACE, "seccomp", generic),
+        ROW("no list of sockets", "the sockets of others", "seccomp", sock_diag),
         ROW("no netfilter", SURFACE, "seccomp", netfilter),
         ROW("no audit", "the host's audit log", "seccomp", audit),
         ROW("no device events", "the host's devices", "seccomp", uevents),

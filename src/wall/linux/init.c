@@ -348,7 +348,7 @@ static void let_go_of_stdio(struct wall_init *w)
         wall_handles_close(w);
         fd_close(&w->tty_slave);
         if (w->plan->wall == WALL_PROCESS)
-                w->tasks = TAKE_FD(w->host_proc);
+                w->names = w->tasks = TAKE_FD(w->host_proc);
         else
                 w->tasks = w->proc;
 

@@ -38,6 +38,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
                                    .links = w->serves_links,
+                                   .names = own ? w->names >= 0 : w->s->tell,
                                    .own_view = own,
                                    .own_ipc = own };
         w->filter_len = (unsigned short) seccomp_compile(&ask, w->filter, FILTER_MAX);
@@ -69,12 +70,13 @@ static long load(struct wall_init *w, unsigned flags)
 }
 
 /* The same filter, but no process serves what it can do without: none could, or a signal would interrupt it
- * halfway. Renames go to the kernel, and there are no sockets for NETLINK_ROUTE. */
+ * halfway. Renames go to the kernel, there are no sockets for NETLINK_ROUTE, and no thread names another. */
 static long load_without_services(struct wall_init *w, unsigned flags)
 {
         struct err ignored;
-        if (w->serves_moves || w->serves_links) {
+        if (w->serves_moves || w->serves_links || w->names >= 0) {
                 w->serves_moves = w->serves_links = false;
+                fd_close(&w->names);
                 (void) compile(w, &ignored);
         }
         return load(w, flags);

@@ -249,13 +249,19 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
         offer(t, &m, n->pid, full ? REPORT_LOST : REPORT_NEW);
 }
 
-static void answer_watch(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
+/* The connector adds it. Behind an edit door a box sees its own copy: what changes outside is not seen. */
+static bool answer_watch(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
 {
-        int id = wall_inotify_add(t->w, n);
-        r->val = id < 0 ? 0 : id;
-        r->error = id < 0 ? id : 0;
-        if (id == -EACCES && t->w->s->tell)
-                tell_of_call(t, n);
+        char raw[WATCHED_RAW], path[WATCHED_RAW];
+        bool named = t->w->tasks >= 0 && watched_path(t->w->tasks, n->pid, &n->data, raw) &&
+                     path_join("", raw, path, sizeof path);
+        for (size_t i = 0; named && i < t->w->plan->step_count; i++) {
+                const struct plan_step *s = &t->w->plan->steps[i];
+                t->end.edit_watched |= s->kind == STEP_EDIT && path_under(path, s->path);
+        }
+
+        r->error = -EAGAIN;
+        return !connector_take(t->w, n);
 }
 
 /* A library on a noexec mount: the kernel returns EPERM, and the loader gives up. */
@@ -296,19 +302,6 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         offer(t, &m, n->pid, report);
 }
 
-/* The calls about sockets for NETLINK_ROUTE. As long as there is none the others are about other sockets. */
-static bool answer_link(struct watch *t, const struct seccomp_notif *n, struct seccomp_notif_resp *r)
-{
-        bool makes = seccomp_link(&n->data) == LINK_MAKES;
-        t->w->linked |= makes;
-        if (t->w->linked && connector_take(t->w, n))
-                return false;
-
-        r->error = makes ? -EOPNOTSUPP : 0;
-        r->flags = makes ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
-        return true;
-}
-
 /* SAFETY: the connector answers the calls that it serves. Any other call continues only if the filter itself,
  * without `watch`, would have allowed it; that is decided by the copy of number and arguments which the
  * kernel made. All others are answered with an error. */
@@ -330,13 +323,15 @@ static void answer_notification(struct watch *t)
                 tell_of_connect(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_link(&n.data)) {
-                if (!answer_link(t, &n, &r))
+                if (connector_link(t->w, &n, &r))
                         return;
         } else if (seccomp_maps(&n.data) && seccomp_lets_through(&n.data)) {
                 tell_of_mapping(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
         } else if (seccomp_lets_through(&n.data)) {
                 t->starts |= watched_kind(&n.data) == EFFECT_RUN;
+                if (wall_thread_name(t->w, &n))
+                        return;
                 if (touch_take(t->w, &n))
                         return;
                 if (t->w->s->watch && !touch_only(t->w, &n))
@@ -349,7 +344,8 @@ static void answer_notification(struct watch *t)
                 if (r.error == -EPERM && t->w->s->tell)
                         tell_of_call(t, &n);
         } else if (seccomp_on_behalf(&n.data)) {
-                answer_watch(t, &n, &r);
+                if (!answer_watch(t, &n, &r))
+                        return;
         } else {
                 tell_of_call(t, &n);
                 r.error = -seccomp_errno(&n.data);

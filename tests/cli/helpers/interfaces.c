@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* tests/cli/helpers/interfaces.c - a box's sockets for NETLINK_ROUTE: as programs use them, and as an attacker
- * does. One line for each trial: its name and what came of it. */
+/* tests/cli/helpers/interfaces.c - a box's sockets for NETLINK_ROUTE: as programs use them, and as an
+ * attacker does. One line for each trial: its name and what came of it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -89,8 +89,8 @@ static void like_go(void)
         const struct nlmsghdr *h = (const void *) packet;
         struct iovec v = { packet, sizeof packet };
         struct msghdr m = { .msg_name = &from, .msg_namelen = sizeof from, .msg_iov = &v, .msg_iovlen = 1 };
-        printf("go bind %d sent %d name %d family %d length %u same %d\n", bound, sent == r.head.nlmsg_len, named,
-               own.nl_family, len, got > 0 && h->nlmsg_pid == own.nl_pid && h->nlmsg_seq == 7);
+        printf("go bind %d sent %d name %d family %d length %u same %d\n", bound, sent == r.head.nlmsg_len,
+               named, own.nl_family, len, got > 0 && h->nlmsg_pid == own.nl_pid && h->nlmsg_seq == 7);
         memset(&from, 0xff, sizeof from);
         got = recvmsg(fd, &m, 0);
         printf("sender length %u pid %u\n", m.msg_namelen, from.nl_pid);
@@ -107,7 +107,8 @@ static void every_type(void)
                         struct request r = make(type, dump ? NLM_F_DUMP : 0, 20);
                         sendto(fd, &r, r.head.nlmsg_len, 0, (const void *) &kernel, sizeof kernel);
                         const char *said = answer(fd);
-                        bool lists = dump && (type == RTM_GETLINK || type == RTM_GETADDR || type == RTM_GETROUTE);
+                        bool lists =
+                                dump && (type == RTM_GETLINK || type == RTM_GETADDR || type == RTM_GETROUTE);
                         if (lists && strncmp(said, "error", 5) != 0)
                                 served++;
                         else if (!lists && (strcmp(said, "error 1") == 0 || strcmp(said, "error 95") == 0))
@@ -125,7 +126,9 @@ static void every_way(void)
         struct request r = make(RTM_GETNEIGH, NLM_F_DUMP, 12);
         struct iovec v = { &r, r.head.nlmsg_len };
         struct msghdr bare = { .msg_iov = &v, .msg_iovlen = 1 };
-        struct msghdr named = { .msg_name = (void *) &kernel, .msg_namelen = sizeof kernel, .msg_iov = &v, .msg_iovlen = 1 };
+        struct msghdr named = {
+                .msg_name = (void *) &kernel, .msg_namelen = sizeof kernel, .msg_iov = &v, .msg_iovlen = 1
+        };
         struct mmsghdr many = { .msg_hdr = named };
         int bad = 0;
         for (int way = 0; way < 6; way++) {
@@ -195,12 +198,15 @@ static void exhaust(void)
                         open++;
         for (int i = 0; i < 200; i++)
                 for (int k = 0; k < 200 && fds[i] >= 0; k++)
-                        if (sendto(fds[i], &r, r.head.nlmsg_len, MSG_DONTWAIT, (const void *) &kernel, sizeof kernel) < 0)
+                        if (sendto(fds[i], &r, r.head.nlmsg_len, MSG_DONTWAIT, (const void *) &kernel,
+                                   sizeof kernel) < 0)
                                 break;
         for (int i = 0; i < 200; i++) {
                 char room[CMSG_SPACE(sizeof(int))] = { 0 };
                 struct iovec v = { &r, r.head.nlmsg_len };
-                struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room };
+                struct msghdr m = {
+                        .msg_iov = &v, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room
+                };
                 struct cmsghdr *c = CMSG_FIRSTHDR(&m);
                 c->cmsg_level = SOL_SOCKET;
                 c->cmsg_type = SCM_RIGHTS;

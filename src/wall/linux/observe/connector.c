@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "base/fd.h"
-#include "wall/linux/observe/links.h"
+#include "wall/linux/observe/net_links.h"
 #include "wall/linux/observe/watched_calls.h"
 
 #include <errno.h>
@@ -61,6 +61,7 @@ struct ask {
 };
 
 struct connector {
+        const struct wall_init *w;
         int line, listener, control, tasks; /* tasks: the box's /proc */
         bool tell;
         bool able; /* else nothing is connected, and every call is answered all the same */
@@ -393,6 +394,19 @@ static void serve_link(struct connector *c, const struct seccomp_notif *n)
         links_serve(&c->links, c->listener, n, sock);
 }
 
+static void serve_watch(struct connector *c, const struct seccomp_notif *n)
+{
+        struct wall_message m = { .word = WALL_SAYS_DENIED,
+                                  .denial = {
+                                          .call = n->data, .kind = EFFECT_READ, .reason = REASON_WATCH } };
+        int id = wall_inotify_add(c->w, n, m.denial.path, sizeof m.denial.path);
+        if (id == -EACCES && c->tell && m.denial.path[0] == '/')
+                report_denial(c, &m, n->pid);
+
+        struct seccomp_notif_resp r = { .id = n->id, .val = id < 0 ? 0 : id, .error = id < 0 ? id : 0 };
+        (void) syscall(SYS_ioctl, c->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+}
+
 /* ---- waiting ---- */
 
 /* Once we have a call, only a fatal signal takes its task out of it. Returns 0, or the error that ends the
@@ -465,6 +479,8 @@ static bool serve_next(struct connector *c)
                 links_make(&c->links, c->listener, &n);
         else if (link)
                 serve_link(c, &n);
+        else if (seccomp_on_behalf(&n.data))
+                serve_watch(c, &n);
         else if (watched_kind(&n.data) == EFFECT_SOCK)
                 serve_connect(c, &n);
         else
@@ -533,6 +549,7 @@ static bool begin(struct wall_init *w)
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0) {
                 fd_close(&calls);
+                c.w = w;
                 c.line = line;
                 c.listener = w->listener;
                 c.control = w->control;
@@ -552,6 +569,19 @@ static bool begin(struct wall_init *w)
 bool connector_take(struct wall_init *w, const struct seccomp_notif *n)
 {
         return (w->connector || begin(w)) && write(w->calls, n, sizeof *n) == sizeof *n;
+}
+
+/* As long as there is no such socket, all but the first call are about others. */
+bool connector_link(struct wall_init *w, const struct seccomp_notif *n, struct seccomp_notif_resp *ret_answer)
+{
+        bool makes = seccomp_link(&n->data) == LINK_MAKES;
+        w->linked |= makes;
+        if (w->linked && connector_take(w, n))
+                return true;
+
+        ret_answer->error = makes ? -EOPNOTSUPP : 0;
+        ret_answer->flags = makes ? 0 : SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        return false;
 }
 
 void connector_ended(struct wall_init *w, pid_t pid)

@@ -9,6 +9,8 @@
  * A connect() never continues in the caller: between the check and the kernel's own lookup another thread
  * could change address, names or descriptor (TOCTOU).
  *
+ * It also serves the box's sockets for NETLINK_ROUTE (net_links.h) and adds its watches (inotify.c).
+ *
  * It is a process of its own because names in doors may lie on filesystems that do not answer, and because a
  * connection may block: init must reap and enforce limits meanwhile. */
 #pragma once
@@ -16,6 +18,9 @@
 
 /* Takes a call over and answers it later. Returns false if the queue is full or no process can be started. */
 bool connector_take(struct wall_init *w, const struct seccomp_notif *n);
+/* The same for the calls about sockets for NETLINK_ROUTE. False: *ret_answer is the answer. */
+bool connector_link(struct wall_init *w, const struct seccomp_notif *n,
+                    struct seccomp_notif_resp *ret_answer);
 /* A child of init's has ended: was it the connector? The next call makes a new one. */
 void connector_ended(struct wall_init *w, pid_t pid);
 

@@ -4,7 +4,7 @@
  * A box cannot change its network, so each list is taken from the kernel once, when it is first asked for.
  * Never: sends the kernel a byte of a request, allocates, waits for the box. */
 #include "base/fd.h"
-#include "wall/linux/observe/links.h"
+#include "wall/linux/observe/net_links.h"
 
 #include <errno.h>
 #include <linux/rtnetlink.h>

@@ -509,6 +509,22 @@ void watched_answer(int listener, uint64_t id, int error, uint32_t flags)
         (void) syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
+#ifndef SECCOMP_IOCTL_NOTIF_ADDFD
+#define SECCOMP_IOCTL_NOTIF_ADDFD SECCOMP_IOW(3, struct seccomp_notif_addfd)
+#endif
+#ifndef SECCOMP_ADDFD_FLAG_SEND
+#define SECCOMP_ADDFD_FLAG_SEND 2
+#endif
+
+int watched_give(int listener, uint64_t id, int fd, bool cloexec)
+{
+        struct seccomp_notif_addfd add = { .id = id,
+                                           .flags = SECCOMP_ADDFD_FLAG_SEND,
+                                           .srcfd = (uint32_t) fd,
+                                           .newfd_flags = cloexec ? O_CLOEXEC : 0 };
+        return syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0 ? -1 : 0;
+}
+
 /* The task that waits and init take turns: each is woken on the processor of the other, which saves both the
  * way to an idle one. Linux 6.6; before that it is merely slower. */
 void watched_take_turns(int listener)

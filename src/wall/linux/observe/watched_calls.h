@@ -40,6 +40,8 @@ bool watched_names_path(uint32_t task, const struct seccomp_data *call);
 void watched_take_turns(int listener);
 /* Does the task of this call still wait for an answer? */
 bool watched_is_waiting(int listener, uint64_t id);
+/* Answers it with a descriptor of the file that `fd` is, whole or not at all. Returns 0, or -1 with errno. */
+int watched_give(int listener, uint64_t id, int fd, bool cloexec);
 /* Answers it: an errno, or 0, with the flags of seccomp_unotify(2). */
 void watched_answer(int listener, uint64_t id, int error, uint32_t flags);
 

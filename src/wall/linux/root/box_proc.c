@@ -18,7 +18,7 @@
 /* "invisible" would show all to the group 0 outside. */
 static const char hide[] = "ptraceable";
 
-enum { PROC_ATTR = MOUNT_PLAIN | MOUNT_ATTR_NOEXEC | MOUNT_ATTR_RDONLY };
+enum { NAMES_ATTR = MOUNT_PLAIN | MOUNT_ATTR_NOEXEC, PROC_ATTR = NAMES_ATTR | MOUNT_ATTR_RDONLY };
 
 int wall_proc_make(const char *hidepid)
 {
@@ -34,7 +34,7 @@ static int make_whole(void)
         AUTO_FD(fs, mount_fsopen("proc"));
         if (fs < 0 || mount_fsset(fs, "hidepid", hide) < 0 || mount_fscreate(fs) < 0)
                 return -1;
-        return mount_fsmount(fs, PROC_ATTR);
+        return mount_fsmount(fs, NAMES_ATTR);
 }
 
 static int narrow(int proc)
@@ -82,6 +82,7 @@ static int take_off(struct wall_init *w, struct err *e)
         if (fchdir(w->proc) < 0 || mount_detach_here() < 0 || chdir("/") < 0)
                 return wall_fail(e, STAGE_ROOT, "taking off /proc");
         fd_close(&w->proc);
+        fd_close(&w->names);
         return 0;
 }
 
@@ -99,11 +100,21 @@ static int proc_with_covers(struct wall_init *w, const struct plan_step *s, stru
         if (wall_attach(w, w->proc, s->path, true, e) < 0)
                 return -1;
 
-        if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0 &&
-            wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
-                return 1;
+        if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0) {
+                w->names = mount_clone(w->proc, "", 0);
+                if (wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
+                        return 1;
+        }
 
         return take_off(w, e);
+}
+
+/* Where the kernel denies it, threads keep the names that they have. */
+static void hold_names(struct wall_init *w, bool own)
+{
+        w->names = own ? mount_clone(w->proc, "", 0) : -1;
+        if (w->names >= 0 && wall_set_attr(w->names, 0, 0, MOUNT_ATTR_RDONLY) < 0)
+                fd_close(&w->names);
 }
 
 int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
@@ -123,5 +134,6 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e)
                                        : -1;
         }
 
+        hold_names(w, own);
         return wall_attach(w, w->proc, s->path, true, e);
 }

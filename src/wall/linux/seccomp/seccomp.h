@@ -47,7 +47,8 @@ struct seccomp_ask {
                           continues: to report destinations that could not be reached */
         bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
-        bool links;    /* a socket for NETLINK_ROUTE is made by the supervisor: see observe/links.h */
+        bool links;    /* a socket for NETLINK_ROUTE is made by the supervisor: see observe/net_links.h */
+        bool names;    /* an open for writing that makes no file is shown: see observe/thread_name.c */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
 };
 
@@ -162,6 +163,8 @@ bool seccomp_lets_through(const struct seccomp_data *d);
 
 /* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
 bool seccomp_on_behalf(const struct seccomp_data *d);
+/* Is it an open? Which argument are the flags, after that of the path; 0: it is not. */
+unsigned seccomp_opens(const struct seccomp_data *d);
 /* Is it a mapping of a file that is to be run? Which argument is the descriptor; 0: it is not. */
 unsigned seccomp_maps(const struct seccomp_data *d);
 /* Is that a chmod with the setgid bit? Which argument is the mode; 0: it is not. */

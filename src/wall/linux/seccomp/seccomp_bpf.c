@@ -455,8 +455,7 @@ static uint32_t rule_bind(struct program *p)
 /* The pointer is NULL by both halves. */
 static uint32_t rule_sendto(struct program *p)
 {
-        uint32_t shown = rule_sockname(p),
-                 bare = choose(p, CHOICE(LOW(2), length_request, shown, GO_ALLOW));
+        uint32_t shown = rule_sockname(p), bare = choose(p, CHOICE(LOW(2), length_request, shown, GO_ALLOW));
         bare = if_zero(p, LOW(4), if_zero(p, HIGH(4), bare, GO_ALLOW), GO_ALLOW);
         uint32_t named = choose(p, CHOICE(LOW(5), length_netlink, shown, bare));
         return if_bits(p, LOW(3), URGENT, GO_EOPNOTSUPP, named);
@@ -578,6 +577,8 @@ static uint32_t open_with(struct program *p, unsigned flags)
         }
 
         uint32_t makes = if_bits(p, LOW(flags + 1), SETID_BITS, GO_TELL, changes);
+        if (p->ask->names)
+                changes = if_bits(p, LOW(flags), PATH_ONLY, changes, GO_NOTIFY);
         uint32_t takes = if_bits(p, LOW(flags), CHANGES_FILE, changes, reads);
         return if_bits(p, LOW(flags), MAKES_FILE, makes, takes);
 }

@@ -190,6 +190,12 @@ unsigned seccomp_maps(const struct seccomp_data *d)
         return row && row->rule == RULE_MMAP ? 4 : 0;
 }
 
+unsigned seccomp_opens(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        return !row ? 0 : row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
+}
+
 unsigned seccomp_sets_gid(const struct seccomp_data *d)
 {
         enum { SETUID = 04000, SETGID = 02000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/links.h - the sockets by which a box asks for its interfaces, addresses and routes, as
- * getifaddrs() does.
+/* wall/linux/observe/net_links.h - the sockets by which a box asks for its interfaces, addresses and routes,
+ * as getifaddrs() does.
  *
  * A filter cannot see a request to rtnetlink, and the kernel's own server also answers requests for filters,
  * neighbours and devices, and loads modules for some. So a box never gets such a socket. What it gets is one

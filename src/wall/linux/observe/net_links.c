@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/linux/observe/links.c - the sockets by which a box asks for its interfaces: see links.h.
+/* wall/linux/observe/net_links.c - the sockets by which a box asks for its interfaces: see net_links.h.
  *
  * Each end of ours has an abstract name that reads like the address of the kernel's server: after the family
  * come a padding that no program reads, which tells our ends apart, and zeros. Programs drop answers from any
  * other sender. Never: takes a descriptor that a box sends along, waits for a box. */
-#include "wall/linux/observe/links.h"
+#include "wall/linux/observe/net_links.h"
 
 #include "base/fd.h"
 #include "wall/linux/observe/watched_calls.h"
@@ -23,13 +23,6 @@
 #ifndef SO_COOKIE
 #define SO_COOKIE 57
 #endif
-#ifndef SECCOMP_IOCTL_NOTIF_ADDFD
-#define SECCOMP_IOCTL_NOTIF_ADDFD SECCOMP_IOW(3, struct seccomp_notif_addfd)
-#endif
-#ifndef SECCOMP_ADDFD_FLAG_SEND
-#define SECCOMP_ADDFD_FLAG_SEND 2
-#endif
-
 enum { QUEUE_BYTES = 64 << 10 };
 
 static uint64_t cookie_of(int sock)
@@ -87,12 +80,7 @@ static int make(struct links *l, int listener, const struct seccomp_notif *n)
             (n->data.args[1] & SOCK_NONBLOCK && fcntl(given, F_SETFL, O_NONBLOCK) < 0))
                 return ENOBUFS;
 
-        /* Whole or not at all: a task that is ended meanwhile gets no descriptor. */
-        struct seccomp_notif_addfd add = { .id = n->id,
-                                           .flags = SECCOMP_ADDFD_FLAG_SEND,
-                                           .srcfd = (uint32_t) given,
-                                           .newfd_flags = n->data.args[1] & SOCK_CLOEXEC ? O_CLOEXEC : 0 };
-        if (syscall(SYS_ioctl, listener, SECCOMP_IOCTL_NOTIF_ADDFD, &add) < 0)
+        if (watched_give(listener, n->id, given, n->data.args[1] & SOCK_CLOEXEC) < 0)
                 return errno == EMFILE ? EMFILE : EOPNOTSUPP;
 
         *at = (struct link){ .cookie = cookie, .end = TAKE_FD(end), .port = n->pid };
