@@ -109,8 +109,11 @@ def labelled(setting, session, tool):
         yield door(tool, [], f"{label}  accepts {private}")
         return
     passes = PASSES[setting.label](tool, session.knowledge())
+    # An unbounded door that accepts both must be a source of that private data: what it gets back is its own (E146).
+    own = label if private in words else f"  label {' '.join([private] + words)}"
     for words in passes:
-        yield door(tool, money(tool) + words, f"{label}  accepts {private} untrusted")
+        bounds = money(tool) + words
+        yield door(tool, bounds, f"{label if bounds else own}  accepts {private} untrusted")
     if [] not in passes:
         yield door(tool, money(tool), f"{label}  accepts {private}{gate(setting, ' labelled')}")
 

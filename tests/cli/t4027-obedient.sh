@@ -26,12 +26,27 @@ for who in '' as_user; do
         is "${who:-as it is}: what lands, gets out and is kept" "$(table "$T/table")" "$want"
         is "${who:-as it is}: and the simulation says the same of each session" "$(cat "$T/differs" && tail -n 1 "$T/table")" "6 sessions; simulation and run differ in 0"
 done
+# Every row of the table can be run again: it is a setting.
+doc=${CORDON_SOURCE:-$(dirname "$0")/../..}/docs/obedient.md
+awk -F' *[|] *' '/^\| setting/ { on = 1; next } /^$/ { on = 0 }
+        on && !/^\|--/ { n = split($2, part, / \+ /); rules = part[n] ~ /^R.text, / ? "R+text T R N" : part[n]
+                if ($3 == "") print $2
+                else for (m = split(rules, r, " "); m; m--) print part[1] " + " r[m] ", " $3 }' "$doc" >"$T/rows"
+ok "the table has its rows" test "$(wc -l <"$T/rows")" -ge 20
+rows_known() {
+        while read -r row; do
+                CORDON_DOJO=$bench/small python3 "$bench/run" --check --setting "$row" >/dev/null || return 1
+        done <"$T/rows"
+}
+ok "and each is a setting whose policies load" rows_known
 has "without a directory it says what it needs" "$(env -u CORDON_DOJO python3 "$bench/run" 2>&1)" "set CORDON_DOJO to the directory that holds agentdojo.json"
 
-dojo=
+dojo='' all=$bench/small
 for d in "${TEST_SUITES-}" "${CORDON_SOURCE:-$(dirname "$0")/../..}/../shared/suites"; do
         [ ! -f "$d/agentdojo/agentdojo.json" ] || dojo=$d/agentdojo
 done
+[ -z "$dojo" ] || all=$dojo
+is "the policy of each session loads, under each setting that a table has" "$(CORDON_DOJO=$all python3 "$bench/run" --check --setting 'no box' --setting 'suite doors*' --setting 'task doors*nobody' --setting 'task doors' --setting 'task doors + bounds*' 2>&1 >/dev/null)" ""
 if [ -n "$dojo" ]; then
         bench_as '' "$dojo" --every 91 --setting 'no box' --setting 'task doors + bounds' --setting 'task doors + R, perfect' --setting 'task doors + S, perfect'
         is "AgentDojo: a part of it, pair by pair" "$(cat "$T/differs" && tail -n 1 "$T/table")" "8 sessions; simulation and run differ in 0"
