@@ -154,14 +154,48 @@ static unsigned tell_written(struct run *run, const char *word, bool whole)
         return 1;
 }
 
-/* -o FILE, --output FILE, --output=FILE, of=FILE: conventions of any program. */
+/* The last part of its name: of /usr/bin/x86_64-linux-gnu-gcc-12, gcc. */
+static bool is_named(const char *program, const char *name)
+{
+        const char *slash = strrchr(program, '/'), *base = slash ? slash + 1 : program;
+        size_t k = strlen(base), n = strlen(name);
+        while (k > 0 && strchr("-.0123456789", base[k - 1]))
+                k--;
+        return k >= n && strncmp(base + k - n, name, n) == 0 && (k == n || base[k - n - 1] == '-');
+}
+
+/* To these, -o names a file whatever its name looks like. To others it may be an option (ssh), a pattern
+ * (grep) or a form (kubectl). */
+static bool takes_output(const char *program)
+{
+        static const char *const names[] = { "cc",   "gcc",    "g++",  "c++",      "clang", "clang++",
+                                             "ld",   "as",     "go",   "tcc",      "nasm",  "rustc",
+                                             "ghc",  "swiftc", "nvcc", "gfortran", "zig",   "sort",
+                                             "curl", "pandoc", "dot",  "bison",    "flex",  "gpg" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (is_named(program, names[i]))
+                        return true;
+        return false;
+}
+
+static bool looks_like_file(const char *word)
+{
+        const char *name = strrchr(word, '/'), *dot = strrchr(name ? name : word, '.');
+        return !strpbrk(word, "=,:*?{}$^|") && (name || (dot && dot != word && dot[1]));
+}
+
+/* -o FILE, --output FILE, --output=FILE, of=FILE: conventions of many programs. */
 static const char *output_of(const char *const *argv, unsigned i)
 {
         static const char *const before[] = { "--output=", "of=" };
+        const char *file =
+                strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0 ? argv[i + 1] : NULL;
         for (size_t k = 0; k < sizeof before / sizeof *before; k++)
                 if (strncmp(argv[i], before[k], strlen(before[k])) == 0)
-                        return argv[i] + strlen(before[k]);
-        return strcmp(argv[i], "-o") == 0 || strcmp(argv[i], "--output") == 0 ? argv[i + 1] : NULL;
+                        file = argv[i] + strlen(before[k]);
+
+        bool sure = strncmp(argv[i], "of=", 3) == 0 || takes_output(argv[0]);
+        return file && (sure || looks_like_file(file)) ? file : NULL;
 }
 
 /* `cp -r a b` if b does not exist: it is not created for it, or a copy would go into it. */

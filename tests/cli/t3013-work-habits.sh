@@ -322,4 +322,13 @@ if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
 else
         skip "diff, apply and undo over many unchanged files" "strace cannot trace here"
 fi
+# --- the newest run of the directory one is in: not of one that lies above, nor none because several lie below ---
+mkdir -p "$D/nest/in/a" "$D/nest/in/b" && chmod -R a+rwX "$D/nest"
+nested() { (cd "$1" && shift && CORDON_STATE=$T/nested "$CORDON" "$@"); }
+nested "$D/nest/in" run -q --no-stdin --edit . -- sh -c 'echo o >o'
+for sub in a b; do sleep 0.01 && nested "$D/nest/in" run -q --no-stdin --edit "$sub" -- sh -c "echo $sub >$sub/$sub"; done
+is "the newest run of a directory, also behind a door below" "$(nested "$D/nest/in" diff --name-only)" b
+sleep 0.01 && nested "$D/nest" run -q --no-stdin --edit . -- sh -c 'echo above >above'
+is "a later run of the directory above is not meant" "$(nested "$D/nest/in" diff --name-only)" b
+is "but there it is" "$(nested "$D/nest" diff --name-only)" above
 done_testing

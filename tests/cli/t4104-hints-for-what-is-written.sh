@@ -52,5 +52,12 @@ ROWS
         hasnt "$who: or a directory of the system" "$hints" /usr
         twice "grep -c 9 a new"
         is "$who: what is no output is not written" "$(printf '%s' "$hints" | sed "s,$D/h/p,.,g")" "--read ./a"
+        # An option, a pattern or a form behind -o is no file.
+        for form in "-o 9" "-e 9 -o BatchMode=yes" "-e 9 -o pid,comm" "-e 9 -o yaml" "-e 9 --output=json"; do
+                twice "grep $form a"
+                is "$who: nor what is behind $form" "$(printf '%s' "$hints" | sed "s,$D/h/p,.,g")" "--read ./a"
+        done
+        twice "cat -o ./new a"
+        is "$who: a path is" "$(printf '%s' "$hints" | sed "s,$D/h/p,.,g")" "--read ./a --write ./new"
 done
 done_testing

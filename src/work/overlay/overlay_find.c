@@ -36,6 +36,8 @@ struct search {
         char *run;            /* WORK_RUN_MAX: the best; empty: none yet */
         struct timespec when; /* of the best */
         char door[PATH_MAX];  /* of the best: the reason why it belongs to this directory */
+        size_t near;          /* of the best: nearness() */
+        bool exact;           /* one has its door at this directory, which is a project then */
         bool several;         /* another has a door of this directory that is of another project */
         bool session;         /* one of those with this name is of a session */
         bool busy;            /* an overlay could not be read */
@@ -92,6 +94,12 @@ static void list_layer(struct buf *to, size_t before, const struct layer *l)
                 buf_puts(to, ", ...");
 }
 
+/* A door at this directory or below it is the directory's own; of those above, the nearest. */
+static size_t nearness(const char *cwd, const char *door)
+{
+        return path_under(door, cwd) ? PATH_MAX : strlen(door);
+}
+
 static void consider(struct search *s, struct layer *l)
 {
         struct timespec when;
@@ -104,16 +112,19 @@ static void consider(struct search *s, struct layer *l)
                 return;
         }
 
-        s->several |= s->run[0] && !s->box && !are_together(door, s->door);
+        size_t near = nearness(s->cwd, door);
+        s->exact |= strcmp(door, s->cwd) == 0;
+        s->several |= s->run[0] && !s->box && near == s->near && !are_together(door, s->door);
         if (!s->box || l->state != LAYER_APPLIED) {
                 s->session |= l->session;
                 list_layer(&s->listed[1], s->here++, l);
         }
 
-        if (s->run[0] && !is_later(when, s->when))
+        if (s->run[0] && (near < s->near || (near == s->near && !is_later(when, s->when))))
                 return;
 
         s->when = when;
+        s->near = near;
         (void) snprintf(s->run, WORK_RUN_MAX, "%s", l->run);
         (void) snprintf(s->door, sizeof s->door, "%s", door);
 }
@@ -263,11 +274,11 @@ static int find_unnamed(int store, const struct names *list, enum layer_wanted w
 {
         struct search s = { .want = want, .run = ret_run };
         bool found = newest(store, list, &s);
-        int r = s.failed.code   ? (*e = s.failed, -1)
-                : is_nearer(&s) ? runs_here(&s, e)
-                : !found        ? none_here(&s, e)
-                : s.several     ? several_here(&s, e)
-                                : 0;
+        int r = s.failed.code           ? (*e = s.failed, -1)
+                : is_nearer(&s)         ? runs_here(&s, e)
+                : !found                ? none_here(&s, e)
+                : s.several && !s.exact ? several_here(&s, e)
+                                        : 0;
 
         buf_done(&s.listed[0]);
         buf_done(&s.listed[1]);
