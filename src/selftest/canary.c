@@ -226,6 +226,13 @@ static void know_caller(struct canary *c, uint32_t mark)
 {
         const char *home = getenv("HOME");
         (void) snprintf(c->world.home, sizeof c->world.home, "%s", home && home[0] == '/' ? home : "");
+        const char *runtime = getenv("XDG_RUNTIME_DIR");
+        if (runtime && runtime[0] == '/')
+                (void) snprintf(c->world.resident, sizeof c->world.resident, "%s/cordon/serve.sock", runtime);
+        else
+                (void) snprintf(c->world.resident, sizeof c->world.resident, "/run/user/%u/cordon/serve.sock",
+                                getuid());
+
         struct stat st;
         if (!getcwd(c->world.cwd, sizeof c->world.cwd) || stat(".", &st) < 0)
                 c->world.cwd[0] = '\0';

@@ -29,6 +29,13 @@ for when in before after; do
         is "$when: no door leads into it" "$(status box --write "$rt/cordon" -- true)" 125
 done
 
+if run selftest breakout --list >"$T/list" 2>/dev/null; then
+        run selftest breakout --write "$D" >"$T/out" 2>&1
+        is "breakout tries both ways" "$(grep -E 'where cordon serve listens|no keeper of another box' "$T/out" | awk '{ print $1 }' | sort | uniq -c | tr -s ' ')" " 2 held"
+else
+        skip "breakout tries both ways" "cordon-selftest is not installed"
+fi
+
 # ---- the socket as a door ----
 is "not as a socket" "$(status box --sock "$rt/cordon/serve.sock" -- true)" 125
 has "which is said" "$(cat "$T/err")" "the socket of cordon serve"

@@ -40,11 +40,12 @@ enum probe_outcome { PROBE_CANNOT_TELL = 0, PROBE_HELD, PROBE_ESCAPED, PROBE_OUT
 struct probe_world {
         char dir[256]; /* a directory of the host, mode 0755, with `secret`, `fifo`, `socket`, `program` in it
                         */
-        char home[256];    /* the caller's real home directory */
-        char cwd[256];     /* the caller's working directory */
-        char self[256];    /* the prober's own program file */
-        char abstract[64]; /* name of a listening abstract socket, without the leading NUL */
-        char queue[64];    /* name of a POSIX message queue */
+        char home[256];     /* the caller's real home directory */
+        char cwd[256];      /* the caller's working directory */
+        char self[256];     /* the prober's own program file */
+        char abstract[64];  /* name of a listening abstract socket, without the leading NUL */
+        char resident[256]; /* where the socket of `cordon serve` is, or would be */
+        char queue[64];     /* name of a POSIX message queue */
         char hostname[65];
         char token[64];    /* a value that stands in the caller's environment */
         int64_t port;      /* a listening TCP port on 127.0.0.1 */

@@ -19,10 +19,10 @@ static const struct {
         {                                                                                                    \
 #m, offsetof(struct probe_world, m), 0                                                       \
         }
-        TEXT(dir),      TEXT(home),     TEXT(cwd),         TEXT(self),
-        TEXT(abstract), TEXT(queue),    TEXT(hostname),    TEXT(token),
-        NUMBER(port),   NUMBER(udp),    NUMBER(key),       NUMBER(bystander),
-        NUMBER(keeper), NUMBER(leaked), NUMBER(cwd_inode), NUMBER(core_pipe),
+        TEXT(dir),         TEXT(home),        TEXT(cwd),         TEXT(self),     TEXT(abstract),
+        TEXT(resident),    TEXT(queue),       TEXT(hostname),    TEXT(token),    NUMBER(port),
+        NUMBER(udp),       NUMBER(key),       NUMBER(bystander), NUMBER(keeper), NUMBER(leaked),
+        NUMBER(cwd_inode), NUMBER(core_pipe),
 #undef TEXT
 #undef NUMBER
 };

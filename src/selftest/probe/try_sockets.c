@@ -212,6 +212,41 @@ static int abstract_canary(struct probe_result *r)
 
 static int path_canary(struct probe_result *r) { return by_path(r, canary(r, "socket")); }
 
+/* A box that is given the place of the resident is handed the next run. */
+static int resident_place(struct probe_result *r)
+{
+        char path[sizeof r->world->resident + 8];
+        (void) snprintf(path, sizeof path, "%s.probe", r->world->resident);
+        AUTO_FD(fd, open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        if (fd < 0)
+                return by_path(r, r->world->resident);
+
+        (void) unlink(path);
+        return escaped(r, "a file was made beside %s", r->world->resident);
+}
+
+/* Keepers and approvals have abstract names, which this file lists where the box has no network of its own.
+ */
+static int own_services(struct probe_result *r)
+{
+        char line[512];
+        FILE *f = fopen("/proc/net/unix", "re");
+        int o = held(r, "no name of a keeper is visible");
+        while (f && o == PROBE_HELD && fgets(line, sizeof line, f)) {
+                struct sockaddr_un to = { .sun_family = AF_UNIX };
+                const char *name = strstr(line, "@cordon");
+                size_t n = name ? strcspn(name + 1, "\n") : 0;
+                if (n == 0 || n >= sizeof to.sun_path)
+                        continue;
+                memcpy(to.sun_path + 1, name + 1, n);
+                o = local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n), "a keeper");
+        }
+
+        if (f)
+                (void) fclose(f);
+        return o;
+}
+
 static int usual_sockets(struct probe_result *r)
 {
         static const char *const paths[] = {
@@ -345,6 +380,10 @@ static const struct probe rows[] = {
         ROW("no abstract socket of the host", "host programs that listen without a file",
             "net,landlock,seccomp", abstract_canary),
         ROW("no pathname socket of the host", "host programs that listen", "mount,seccomp", path_canary),
+        ROW("nothing is made where cordon serve listens, and it does not answer",
+            "the next run of the caller", "mount,landlock,seccomp", resident_place),
+        ROW("no keeper of another box answers", "its output and its end", "net,landlock,seccomp",
+            own_services),
         ROW("none of the usual sockets", "Docker, D-Bus, X11, systemd", "mount,seccomp", usual_sockets),
         ROW("a socket pair reaches no name", "host programs that listen", "mount,seccomp", pair_to_name),
         ROW("no socket of the caller came along", "any connection the caller had", "stdio", inherited),
