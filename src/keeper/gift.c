@@ -7,6 +7,8 @@
 #include "keeper/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -153,6 +155,20 @@ static void close_all(const int *fds, unsigned n)
                 (void) close(fds[i]);
 }
 
+/* The resident says that the box is whole. That its init is pid 1 of a namespace below ours is seen from
+ * here. */
+static bool is_apart(pid_t init, enum wall_kind wall)
+{
+        char path[32], text[4096];
+        if (!wall_has(wall, WALL_OWN_ROOT))
+                return true;
+
+        (void) snprintf(path, sizeof path, "/proc/%d/status", init);
+        const char *pids = fd_get(AT_FDCWD, path, text, sizeof text) > 0 ? strstr(text, "\nNSpid:\t") : NULL;
+        const char *inner = pids ? strchr(pids + sizeof "\nNSpid:\t" - 1, '\t') : NULL;
+        return inner && inner[strcspn(inner, "\n") - 1] == '1' && inner[strcspn(inner, "\n") - 2] == '\t';
+}
+
 /* Every descriptor that came is either in the box or closed. */
 static struct box *accept_gift(const struct gift *g, const int *fds, unsigned count,
                                const struct box_config *c)
@@ -162,6 +178,7 @@ static struct box *accept_gift(const struct gift *g, const int *fds, unsigned co
         unsigned n = b ? list_descriptors(b, all) : 0, at = 0;
         bool rows = b && (!g->broker_runs || (b->run.rows = calloc(NET_ROWS_MAX, sizeof *b->run.rows)));
         bool fits = rows && g->format == GIFT_FORMAT && g->size == sizeof *g && g->init > 0 &&
+                    is_apart(g->init, c->plan->wall) &&
                     (unsigned) __builtin_popcountll(g->present) == count && !(g->present >> n);
         if (!fits) {
                 if (b)
