@@ -173,7 +173,10 @@ struct label label_worst(void) { return (struct label){ .untrusted = true, .all 
 
 struct label label_of(const char *text)
 {
+        if (!text || !text[0])
+                return (struct label){ 0 };
+
         struct label l = label_worst();
-        (void) label_parse(span_str(text ? text : ""), &l);
+        (void) label_parse(span_str(text), &l);
         return l;
 }

@@ -73,7 +73,9 @@ static struct label join_labels(const struct checked_policy *c, bool all)
         struct label l = { 0 };
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];
-                struct label by = label_of(all || policy_door_begins(c, d) ? d->flow.label : NULL);
+                if (!d->flow.label || !(all || policy_door_begins(c, d)))
+                        continue;
+                struct label by = label_of(d->flow.label);
                 label_join(&l, &by);
         }
         return l;

@@ -5,13 +5,12 @@
 #include "policy/lint/lint.h"
 
 /* The tags that the run may have, the door accepts, and the door itself does not give. */
-static struct label sent_unasked(const struct lint_view *v, const struct door *d)
+static struct label sent_unasked(const struct label *most, const struct door *d)
 {
-        struct label most = policy_label_most(v->c), out = { 0 }, own = label_of(d->flow.label);
-        struct label accepts = label_of(d->flow.accepts);
-        for (unsigned i = 0; i < most.count; i++) {
+        struct label out = { 0 }, own = label_of(d->flow.label), accepts = label_of(d->flow.accepts);
+        for (unsigned i = 0; i < most->count; i++) {
                 struct label one = { .count = 1 };
-                memcpy(one.tag[0], most.tag[i], sizeof one.tag[0]);
+                memcpy(one.tag[0], most->tag[i], sizeof one.tag[0]);
                 if (label_secrecy_within(&one, &accepts) && !label_secrecy_within(&one, &own))
                         label_join(&out, &one);
         }
@@ -20,18 +19,19 @@ static struct label sent_unasked(const struct lint_view *v, const struct door *d
 
 /* All three in one box without a person: a sentence of a stranger could carry the data away. A door whose
  * values are bounded by `where` sends what its author wrote. */
-static bool is_open(const struct lint_view *v, const struct door *d)
+static bool is_open(const struct label *most, const struct door *d)
 {
         bool asks = d->ask.on && !d->ask.labelled;
-        return policy_label_most(v->c).untrusted && d->flow.accepts && !asks && !d->net.bounds;
+        return most->untrusted && d->flow.accepts && !asks && !d->net.bounds;
 }
 
 void lint_unattended(struct lint_view *v, const struct lint_row *row)
 {
+        const struct label most = policy_label_most(v->c); /* of all doors: once */
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 char text[LABEL_TEXT_MAX];
-                struct label sent = sent_unasked(v, d), accepts = label_of(d->flow.accepts);
-                if (is_open(v, d) && accepts.untrusted && label_has_secrecy(&sent))
+                struct label sent = sent_unasked(&most, d), accepts = label_of(d->flow.accepts);
+                if (is_open(&most, d) && accepts.untrusted && label_has_secrecy(&sent))
                         lint_note(v, row, &d->at,
                                   "a stranger's text could send %.80s to %s with nobody there: leave "
                                   "`untrusted` "
@@ -51,10 +51,11 @@ static bool takes_get(const struct net_dest *n)
 /* A request only asks, and its path and query still carry what the text wants. */
 void lint_asks_private(struct lint_view *v, const struct lint_row *row)
 {
+        const struct label most = policy_label_most(v->c); /* of all doors: once */
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 char text[LABEL_TEXT_MAX];
-                struct label sent = sent_unasked(v, d), accepts = label_of(d->flow.accepts);
-                if (is_open(v, d) && !accepts.untrusted && label_has_secrecy(&sent) &&
+                struct label sent = sent_unasked(&most, d), accepts = label_of(d->flow.accepts);
+                if (is_open(&most, d) && !accepts.untrusted && label_has_secrecy(&sent) &&
                     d->net.reach == NET_REACH_UNSAID && takes_get(&d->net))
                         lint_note(v, row, &d->at,
                                   "a stranger's text could send %.80s to %s in the address of a GET: state "

@@ -195,6 +195,9 @@ bool flow_same(const struct door_flow *a, const struct door_flow *b)
 
 static bool within(const char *a, const char *b)
 {
+        if (same(a, b))
+                return true; /* nearly always: a lint asks it of every two doors of a key */
+
         struct label x = label_of(a), y = label_of(b);
         return label_within(&x, &y);
 }
