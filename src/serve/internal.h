@@ -26,6 +26,7 @@ enum {
         ARGUMENTS_MAX = 1024,
         READ_S = 20,  /* for a whole request */
         WRITE_S = 30, /* without a byte taken */
+        UNREAD_S = 2, /* an answer that is not read, while others wait for the place */
         LINGER_S = 2,
         IDLE_S = 75,
         ASIDE_S = 60,
@@ -201,11 +202,12 @@ struct client {
         size_t event_at;                 /* sent so far */
         struct approvals_stream *stream; /* of approvals; or NULL */
         uint64_t deadline_ns;
+        uint64_t unread_ns; /* since when its answer waits to be read; 0: it does not */
 };
 void client_accept(struct server *s, size_t listener);
 void client_read(struct server *s, struct client *c);
 void client_parse(struct server *s, struct client *c);
-bool client_is_quiet(const struct client *c); /* it is owed nothing */
+bool client_may_go(const struct client *c, uint64_t now_ns); /* if another client needs its place */
 bool client_is_late(const struct client *c, uint64_t now_ns);
 /* serve_answer.c */
 void client_due(struct client *c, unsigned seconds); /* else it is late */

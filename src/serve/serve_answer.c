@@ -17,13 +17,15 @@ void client_flush(struct client *c)
                 ssize_t n = send(c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL);
                 if (n < 0 && errno != EINTR && errno != EAGAIN)
                         c->gone = true;
-                if (n < 0)
+                if (n < 0) {
+                        c->unread_ns = c->unread_ns ? c->unread_ns : clock_mono_ns();
                         return;
+                }
                 c->sent += (size_t) n;
                 client_due(c, WRITE_S);
         }
 
-        c->sent = c->out.n = 0;
+        c->sent = c->out.n = c->unread_ns = 0;
         if (c->busy || c->lingers)
                 return;
 

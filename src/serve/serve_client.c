@@ -24,26 +24,34 @@ void client_free(struct server *s, struct client *c)
         free(c);
 }
 
-bool client_is_quiet(const struct client *c) { return !c->busy && c->out.n == 0; }
+/* It says nothing, or has not read what waits for it. Longer than that only a full server asks for. */
+bool client_may_go(const struct client *c, uint64_t now_ns)
+{
+        if (c->out.n == 0)
+                return !c->busy;
 
-/* Who connects and says nothing must not keep others out: the one that is due first makes room. */
+        return c->unread_ns && now_ns - c->unread_ns >= UNREAD_S * 1000000000ull;
+}
+
+/* Who connects and says or reads nothing must not keep others out: the one that is due first makes room. */
 static size_t place_for(struct server *s)
 {
-        size_t quiet = CLIENTS_MAX;
+        size_t found = CLIENTS_MAX;
+        uint64_t now = clock_mono_ns();
         for (size_t i = 0; i < CLIENTS_MAX; i++) {
                 const struct client *c = s->clients[i];
                 if (!c)
                         return i;
-                if (client_is_quiet(c) &&
-                    (quiet == CLIENTS_MAX || c->deadline_ns < s->clients[quiet]->deadline_ns))
-                        quiet = i;
+                if (client_may_go(c, now) &&
+                    (found == CLIENTS_MAX || c->deadline_ns < s->clients[found]->deadline_ns))
+                        found = i;
         }
 
-        if (quiet < CLIENTS_MAX) {
-                client_free(s, s->clients[quiet]);
-                s->clients[quiet] = NULL;
+        if (found < CLIENTS_MAX) {
+                client_free(s, s->clients[found]);
+                s->clients[found] = NULL;
         }
-        return quiet;
+        return found;
 }
 
 void client_accept(struct server *s, size_t listener)

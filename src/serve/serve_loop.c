@@ -56,11 +56,12 @@ static void watch_box(struct watched *w, enum watched_kind kind, size_t index, c
         sooner(w, cordon_box_next_ms(b));
 }
 
-/* A place for one more, if need be that of a client that says nothing. */
+/* A place for one more, if need be that of a client that says or reads nothing. */
 static bool takes_clients(const struct server *s)
 {
+        uint64_t now = clock_mono_ns();
         for (size_t i = 0; i < CLIENTS_MAX; i++)
-                if (!s->clients[i] || client_is_quiet(s->clients[i]))
+                if (!s->clients[i] || client_may_go(s->clients[i], now))
                         return true;
         return false;
 }
