@@ -38,7 +38,7 @@ static int check_spills(const struct cordon_box *b, struct err *e)
 
 int api_label_begins(struct cordon_box *b, const struct box_config *c, struct err *e)
 {
-        return box_label_in(c, &b->label, e);
+        return box_label_in(c, &b->label, &b->label_index, e);
 }
 
 int api_label(struct cordon_box *b, const struct box_config *c, struct err *e)
@@ -71,7 +71,10 @@ int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context
         /* The whole tree until each file has its own: a crash in between leaves too much, never too little.
          */
         (void) snprintf(a->host, sizeof a->host, "%s", host);
-        return stamp_add(cx, host, &a->label, run, e);
+        if (stamp_add(cx, host, &a->label, run, e) < 0)
+                return -1;
+        box_label_tell(cx);
+        return 0;
 }
 
 void api_label_apply_one(struct api_label_apply *a, const char *host, const char *path)

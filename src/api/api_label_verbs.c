@@ -160,6 +160,8 @@ int cordon_label_stamp(const cordon_context *cx, const char *path, const char *l
 
         const struct act a = { real, "stamped", label_text(&l, text), "" };
         int r = record(cx, &a, to_err(e)) < 0 ? -1 : stamp_add(cx, real, &l, "", to_err(e));
+        if (r == 0)
+                box_label_tell(cx);
         free(real);
         return r;
 }

@@ -439,6 +439,7 @@ struct box_config api_box_config(const struct cordon_box *b)
                                     .calls = { api_call_function, b->functions },
                                     .stage = b->stage,
                                     .label = b->label,
+                                    .label_index = b->label_index,
                                     .touch_rest = b->touch_rest,
                                     .shut = b->shut,
                                     .shut_count = b->shut_count,

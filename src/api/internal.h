@@ -104,6 +104,7 @@ struct cordon_box {
         uint64_t cause_clock; /* its logical clock, if another ledger has it */
         char trace_in[56], trace_out[56];
         struct label label;    /* of what the run is handed: api_label() */
+        uint64_t label_index;  /* and the index that it is from */
         struct box_shut *shut; /* what it is not handed until it touches it: api_touch.c */
         unsigned shut_count;
         struct label touch_rest; /* of `read` doors, what cannot be kept shut */

@@ -37,8 +37,8 @@ enum egress_command {
         EGRESS_PLACES,
         EGRESS_ANSWERS,
         EGRESS_CANARIES, /* a line for each spelling, in base64 */
-        EGRESS_LABEL,
-        EGRESS_TOUCH, /* the label of a place that is shut; one order for each */
+        EGRESS_LABEL,    /* also later, when what the box is handed has got another */
+        EGRESS_TOUCH,    /* the label of a place that is shut; one order for each */
         EGRESS_CHECKS,
         EGRESS_LEDGER,
         EGRESS_GATES,

@@ -52,28 +52,14 @@ static int run(struct box *b, struct err *e)
 }
 
 static int (*const phases[])(struct box *, struct err *) = {
-        [PHASE_RECORD] = starting_record,
-        [PHASE_MAKE] = starting_make,
-        [PHASE_FILL] = starting_fill,
-        [PHASE_ASK] = starting_ask,
-        [PHASE_TRUST] = starting_trust,
-        [PHASE_CLONE] = starting_clone,
-        [PHASE_BIRTH] = starting_birth,
-        [PHASE_RELEASE] = starting_release,
-        [PHASE_PARK] = starting_park,
-        [PHASE_NAME] = starting_name,
-        [PHASE_STREAMS] = starting_streams,
-        [PHASE_ORDER] = starting_order,
-        [PHASE_RUN] = run,
-        [PHASE_REAP] = ending_reap,
-        [PHASE_BROKER] = ending_broker,
-        [PHASE_WRITER] = ending_writer,
-        [PHASE_GROUPS] = ending_groups,
-        [PHASE_JUDGE] = ending_judge,
-        [PHASE_PUBLISH] = ending_publish,
-        [PHASE_RESULT] = ending_result,
-        [PHASE_LEDGER] = ending_ledger,
-        [PHASE_JANITOR] = ending_janitor,
+        [PHASE_RECORD] = starting_record, [PHASE_MAKE] = starting_make,   [PHASE_FILL] = starting_fill,
+        [PHASE_ASK] = starting_ask,       [PHASE_TRUST] = starting_trust, [PHASE_CLONE] = starting_clone,
+        [PHASE_BIRTH] = starting_birth,   [PHASE_TOLD] = starting_told,   [PHASE_RELEASE] = starting_release,
+        [PHASE_PARK] = starting_park,     [PHASE_NAME] = starting_name,   [PHASE_STREAMS] = starting_streams,
+        [PHASE_TOLD_RUN] = starting_told, [PHASE_ORDER] = starting_order, [PHASE_RUN] = run,
+        [PHASE_REAP] = ending_reap,       [PHASE_BROKER] = ending_broker, [PHASE_WRITER] = ending_writer,
+        [PHASE_GROUPS] = ending_groups,   [PHASE_JUDGE] = ending_judge,   [PHASE_PUBLISH] = ending_publish,
+        [PHASE_RESULT] = ending_result,   [PHASE_LEDGER] = ending_ledger, [PHASE_JANITOR] = ending_janitor,
 };
 _Static_assert(sizeof phases / sizeof *phases == PHASE_OVER, "each phase has its function");
 

@@ -12,9 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* An open file description lock, not one of the process: two boxes of one program are distinguished as well.
- */
-static int set_lock(int fd, short type, const char *name)
+static off_t place_of(const char *name)
 {
         struct sha256 s;
         uint8_t digest[32];
@@ -24,7 +22,14 @@ static int set_lock(int fd, short type, const char *name)
         sha256_add(&s, name, strlen(name));
         sha256_end(&s, digest);
         memcpy(&at, digest, sizeof at);
-        struct flock f = { .l_type = type, .l_whence = SEEK_SET, .l_start = (off_t) (at >> 2), .l_len = 1 };
+        return (off_t) (at >> 2);
+}
+
+/* An open file description lock, not one of the process: two boxes of one program are distinguished as well.
+ */
+static int set_lock(int fd, short type, const char *name)
+{
+        struct flock f = { .l_type = type, .l_whence = SEEK_SET, .l_start = place_of(name), .l_len = 1 };
         return fcntl(fd, F_OFD_SETLK, &f);
 }
 
@@ -59,6 +64,31 @@ int names_claim(struct box *b, struct err *e)
 
         (void) err_set(e, ERR_USAGE, 0, "a running box is already named %s", name);
         return err_hint(e, "`cordon stop %s` ends it; or give this one another name", name);
+}
+
+/* ---- boxes of this state, by their run ---- */
+
+/* Creates nothing: where nothing is kept no label is either. */
+int names_open(const struct cordon_context *cx)
+{
+        char state[STORE_PATH_MAX];
+        struct err none;
+        AUTO_FD(dir, store_path(cx, state, &none) < 0 ? -1 : open(state, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        return dir < 0 ? -1 : openat(dir, "names", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+void names_run(struct box *b)
+{
+        if (b->name_lock < 0)
+                b->name_lock = names_open(b->c.cx);
+        if (b->name_lock >= 0)
+                (void) set_lock(b->name_lock, F_RDLCK, b->run.r.run);
+}
+
+bool names_has_run(int names, const char *run)
+{
+        struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = place_of(run), .l_len = 1 };
+        return fcntl(names, F_OFD_GETLK, &f) == 0 && f.l_type != F_UNLCK;
 }
 
 /* Unlocked by word: a child of the caller's may hold a copy of the descriptor. */

@@ -248,6 +248,24 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
                                 fd); /* gone: broker_hear() reports it */
 }
 
+int broker_label(struct box *b, const struct label *l, struct err *e)
+{
+        const struct egress_order o = { .command = EGRESS_LABEL };
+        char text[LABEL_TEXT_MAX];
+        int ends[2];               /* what the broker may still read: a pipe, no file */
+        if (b->broker.control < 0) /* none, or gone: broker_hear() reports it */
+                return 0;
+
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return err_set(e, ERR_IO, errno, "the broker cannot be told the label of the run");
+
+        (void) fd_write_all(ends[1], text, strlen(label_text(l, text)));
+        (void) close(ends[1]);
+        (void) wire_put(b->broker.control, &egress_order_form, &o, ends[0]);
+        (void) close(ends[0]);
+        return 0;
+}
+
 bool broker_raise(struct box *b, unsigned which)
 {
         const struct egress_order o = { .command = EGRESS_RAISE, .kind = which };

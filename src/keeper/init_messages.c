@@ -31,6 +31,7 @@ static void note_up(struct box *b, uint32_t layers)
         b->idle_ns = now;
         if (!b->session || b->session->remote)
                 registry_open(b); /* not before: until here every microsecond of ours is the start's */
+        keeper_label_began(b);
 
         b->run.r.attested = true; /* init sends UP only after attestation passed */
         b->run.r.layers = layers;

@@ -66,10 +66,12 @@ enum phase {
         PHASE_TRUST,      /* the broker makes the authority that the root shows */
         PHASE_CLONE,      /* cordon-init is started */
         PHASE_BIRTH,      /* init exists, gets its ids and doors and raises the walls */
+        PHASE_TOLD,       /* running boxes know the label of what it may write */
         PHASE_RELEASE,    /* the broker is ready: the payload may start */
         PHASE_PARK,       /* a parked box waits for its run. It and the next three only with `park` */
         PHASE_NAME,       /* as PHASE_RECORD */
         PHASE_STREAMS,    /* pipes; `in` handles are copied */
+        PHASE_TOLD_RUN,   /* as PHASE_TOLD */
         PHASE_ORDER,      /* the run order is sent */
         PHASE_RUN,        /* until init has ended and the output is at EOF */
         PHASE_REAP,       /* everything in the box is killed, and init reaped */
@@ -195,6 +197,15 @@ struct run {
         struct box_result r;
 };
 
+struct told { /* running boxes that were asked, and have not answered yet */
+        struct told_box {
+                int fd;
+                char run[64];
+        } * v;
+        unsigned n;
+        int names; /* while they are looked for */
+};
+
 /* The walls around it, with the broker and the control groups. A box has one run; a session has many, each a
  * struct box without walls of its own, whose control socket leads to its session (session_runs.c). */
 struct box {
@@ -252,7 +263,8 @@ struct box {
         bool init_gone, killed;
         bool emptied; /* a parked box of whose processes only init is left: its end is not waited for */
         struct child
-                late[2]; /* init and the janitor of such a box, if they are ours: box_free() reaps them */
+                late[2];  /* init and the janitor of such a box, if they are ours: box_free() reaps them */
+        struct told told; /* that labels of files have changed */
         uint32_t touched, touch_waits; /* a bit for each shut place: touches.c */
         bool sampled;                  /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns;   /* when it was ended by force; when init was gone */
@@ -436,6 +448,7 @@ int starting_ask(struct box *b, struct err *e);
 int starting_trust(struct box *b, struct err *e);
 int starting_birth(struct box *b, struct err *e);
 int starting_clone(struct box *b, struct err *e);
+int starting_told(struct box *b, struct err *e); /* label_live.c */
 int starting_release(struct box *b, struct err *e);
 int starting_park(struct box *b, struct err *e);
 int starting_name(struct box *b, struct err *e);
@@ -573,6 +586,10 @@ int registry_join(const char *run, struct err *e);
 /* box_names.c: the requested name is this box's until it is released; -1: another box has it */
 int names_claim(struct box *b, struct err *e);
 void names_release(struct box *b);
+/* The box belongs to this state directory, as others see. */
+int names_open(const struct cordon_context *cx);
+void names_run(struct box *b);
+bool names_has_run(int names, const char *run);
 
 /* logs.c: the output of a detached box, while it runs and at its end */
 void logs_add(struct run *run, const void *p, size_t n);
@@ -616,10 +633,23 @@ int keeper_label_streams(struct box *b, struct err *e); /* of these alone its ou
 /* The same for a file that the keeper is about to make in this directory. */
 int keeper_label_new(const struct run *run, int dir, const char *name, struct err *e);
 void keeper_label_rises(struct box *b, const struct label *to);
+/* label_in.c: of its streams and handles alone. */
+int keeper_label_in_run(const struct box_config *c, struct label *ret, struct err *e);
+/* label_live.c: labels of files may have changed; have since its start. label_tell.c: were changed by us. */
+void keeper_label_again(struct box *b);
+void keeper_label_began(struct box *b);
+void keeper_label_tell(struct box *b);
+/* registry_ask.c: asks every running box to look at the labels of files again. Next: one that has not
+ * answered yet, or -1. */
+void registry_tell(const struct cordon_context *cx, struct told *t);
+int registry_told_next(struct told *t);
+void registry_told_done(struct told *t);
 /* touches.c: a call waits for a shut place; the broker was heard. */
 void touches_hear(struct box *b, uint32_t which);
 void touches_settle(struct box *b);
 /* broker.c: the broker is to judge by the label of this shut place too. False: there is none. */
+int broker_label(struct box *b, const struct label *l,
+                 struct err *e); /* of what it is handed: it has risen */
 bool broker_raise(struct box *b, unsigned which);
 /* Is a scan of the size due, with so much room left and so much allowed? Pure, except for the time of the
  * next check. */

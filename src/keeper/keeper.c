@@ -116,6 +116,7 @@ void box_free(struct box *b)
         free(b->run.rows);
         free(b->edits);
         keeper_copies_close(b);
+        registry_told_done(&b->told);
         host_slow_free(b->run.slow);
         pump_close(&b->run);
         handles_close(&b->run);

@@ -174,6 +174,7 @@ struct box_config {
         struct box_calls calls; /* if the plan has a line for them */
         enum policy_stage stage;
         struct label label;      /* of what the run is handed: box_label_in() */
+        uint64_t label_index;    /* the index of labels that it was read from: stamp_version() */
         struct label touch_rest; /* of what `rule touch` cannot shut */
         const struct box_shut {  /* labelled places that open when they are touched, as the plan has them */
                 char *path;
@@ -239,7 +240,10 @@ int box_label_pass(const struct cordon_context *cx, const char *kind, const char
 /* It is removed. */
 void box_label_forget(const struct cordon_context *cx, const char *kind, const char *run);
 /* label_in.c: the label of all that a run with this configuration is handed. */
-int box_label_in(const struct box_config *c, struct label *ret, struct err *e);
+int box_label_in(const struct box_config *c, struct label *ret, uint64_t *ret_index, struct err *e);
+/* label_live.c: labels of files have changed: every running box has looked at them again, or answered nothing
+ * for a second. */
+void box_label_tell(const struct cordon_context *cx);
 
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
@@ -355,7 +359,8 @@ enum box_request {
         BOX_ASK_JOIN,    /* box_join() */
         BOX_ASK_WORDS,   /* box_words() */
         BOX_ASK_END,     /* ends a session; the answer is its result as JSON */
-        BOX_ASK_RENEW    /* box_renew_of() */
+        BOX_ASK_RENEW,   /* box_renew_of() */
+        BOX_ASK_LABELS   /* label_live.c: look at the labels of files again */
 };
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);

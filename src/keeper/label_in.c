@@ -125,20 +125,57 @@ static void join_overlay(struct ways_in *w)
                 join_path(w, path);
 }
 
-static void (*const ways[])(struct ways_in *w) = { join_doors,   join_plan,  join_below,
-                                                   join_handles, join_stdin, join_overlay };
+/* `rule touch`: what has come since behind a door is not shut. */
+static void join_since(struct ways_in *w, const struct door *d, const struct stamp *s)
+{
+        for (unsigned i = 0; i < w->c->shut_count; i++)
+                if ((path_under(s->path, w->c->shut[i].path) || path_under(d->path, w->c->shut[i].path)) &&
+                    label_within(&s->label, &w->c->shut[i].label))
+                        return;
+        join(w, s->label);
+}
 
-int box_label_in(const struct box_config *c, struct label *ret, struct err *e)
+static void join_unshut(struct ways_in *w)
+{
+        size_t n;
+        const struct door *d = policy_doors(w->c->policy, &n);
+        for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; opens_later(w->c, &d[i]) && k < w->x->n; k++)
+                        if (path_under(w->x->v[k].path, d[i].path) || path_under(d[i].path, w->x->v[k].path))
+                                join_since(w, &d[i], &w->x->v[k]);
+}
+
+/* A run in a session of another process has only these of its own. */
+static void (*const of_run[])(struct ways_in *w) = { join_handles, join_stdin };
+static void (*const of_box[])(struct ways_in *w) = { join_doors, join_plan, join_below, join_overlay,
+                                                     join_unshut };
+
+static int label_in(const struct box_config *c, bool box, struct label *ret, uint64_t *ret_index,
+                    struct err *e)
 {
         struct stamp_index x;
+        *ret_index = stamp_version(c->cx); /* first: a change meanwhile is looked at again */
         if (stamp_read(c->cx, &x, e) < 0)
                 return -1;
 
         struct ways_in w = { .c = c, .x = &x };
-        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-                ways[i](&w);
+        for (size_t i = 0; i < sizeof of_run / sizeof *of_run; i++)
+                of_run[i](&w);
+        for (size_t i = 0; box && i < sizeof of_box / sizeof *of_box; i++)
+                of_box[i](&w);
 
         stamp_done(&x);
         *ret = w.label;
         return 0;
+}
+
+int box_label_in(const struct box_config *c, struct label *ret, uint64_t *ret_index, struct err *e)
+{
+        return label_in(c, true, ret, ret_index, e);
+}
+
+int keeper_label_in_run(const struct box_config *c, struct label *ret, struct err *e)
+{
+        uint64_t index;
+        return label_in(c, false, ret, &index, e);
 }

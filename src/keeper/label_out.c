@@ -107,9 +107,13 @@ int keeper_label_out(struct box *b, struct err *e)
 {
         if (label_is_empty(&b->run.r.label) || b->remote) /* another keeper's: session_labels.c */
                 return 0;
+
+        uint64_t before = stamp_version(b->c.cx);
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
                 if (ways[i](b, e) < 0)
                         return -1;
+        if (stamp_version(b->c.cx) != before)
+                keeper_label_tell(b);
         return 0;
 }
 

@@ -33,6 +33,8 @@ struct stamp_index { /* zero: empty */
 /* Reads the index; one that does not exist is empty, and is not created. */
 int stamp_read(const struct cordon_context *cx, struct stamp_index *ret, struct err *e);
 void stamp_done(struct stamp_index *x);
+/* Another number after each change of the index; 0: there is none. */
+uint64_t stamp_version(const struct cordon_context *cx);
 /* Of a file; of a directory with all that is stamped below it. Absolute, symlinks resolved. */
 struct label stamp_label(const struct stamp_index *x, const char *path);
 /* The same, but symlinks are followed. */

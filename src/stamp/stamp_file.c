@@ -142,6 +142,20 @@ int stamp_read(const struct cordon_context *cx, struct stamp_index *ret, struct 
         return read_at(path, ret, e);
 }
 
+uint64_t stamp_version(const struct cordon_context *cx)
+{
+        char state[STORE_PATH_MAX], path[STORE_PATH_MAX + 32];
+        struct err ignored;
+        struct stat st;
+        if (store_path(cx, state, &ignored) < 0)
+                return 0;
+        (void) snprintf(path, sizeof path, "%s/%s/%s", state, dir_name, index_name);
+        if (lstat(path, &st) < 0)
+                return 0;
+        return (uint64_t) st.st_ino ^
+               ((uint64_t) st.st_mtim.tv_sec * 1000000000u + (uint64_t) st.st_mtim.tv_nsec);
+}
+
 void stamp_done(struct stamp_index *x)
 {
         for (size_t i = 0; i < x->n; i++)

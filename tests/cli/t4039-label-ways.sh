@@ -48,7 +48,7 @@ to_a_box_by_stderr() { { run 2>&1 >/dev/null; } | reader; }
 by_a_write_door() { mkdir -p out/door && run --write "$D/out/door" && shown out/door; }
 by_an_out_handle() { run --out result --handle result=out/handle && shown out/handle; }
 by_a_write_file() { [ -e out/file ] || echo old >out/file; run --write "$D/out/file" >/dev/null && shown out/file; rm -f out/file; }
-ways_out="to_a_file to_a_file_by_stderr by_a_write_door by_an_out_handle by_a_write_file"
+ways_out="to_a_file to_a_file_by_stderr to_a_box to_a_box_by_stderr by_a_write_door by_an_out_handle by_a_write_file"
 each_way_out() {
         for way in $ways_out; do
                 rm -rf out && mkdir out

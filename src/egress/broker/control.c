@@ -331,6 +331,20 @@ static void raise_label(struct broker *b, uint32_t which)
         control_flush(b);
 }
 
+/* What the box is handed has got a label; one that cannot be read is the worst. */
+static void join_label(struct broker *b, int fd)
+{
+        struct err none;
+        char text[LABEL_TEXT_MAX];
+        struct label l = label_worst();
+        ssize_t n = fd_read_all(fd, text, sizeof text);
+        if (n > 0)
+                (void) labels_take(&l, span_of(text, (size_t) n), &none);
+        labels_join(b, &l);
+        b->label_dirty = true;
+        control_flush(b);
+}
+
 void control_serve(struct broker *b)
 {
         struct egress_order o;
@@ -351,6 +365,8 @@ void control_serve(struct broker *b)
 
         if (o.command == EGRESS_RAISE)
                 raise_label(b, o.kind);
+        else if (o.command == EGRESS_LABEL)
+                join_label(b, fd);
         else if (o.command == EGRESS_SETTLE)
                 settle(b);
 
