@@ -323,6 +323,19 @@ static void look_at_command(struct look *l, struct cordon_box *b, const struct p
         look_at_module(l, r->argv[0], r->cwd, engine);
 }
 
+/* Takes the variables. */
+static struct plan *plan_with_variables(struct cordon_box *b, const char **passed, struct plan_request *r,
+                                        struct err *e)
+{
+        struct plan_file *files = passed ? api_forms(b, &r->file_count, e) : NULL;
+        r->passed = passed;
+        r->files = files;
+        struct plan *p = files ? plan_make(b->policy->checked, r, e) : NULL;
+        free_variables(passed);
+        api_forms_free(files, r->file_count);
+        return p;
+}
+
 struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         size_t n;
@@ -395,13 +408,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         }
 
         bool usual = !r.image && !module && is_usual(b->policy);
-        const char **passed = passed_variables(b, doors, n, usual, e);
-        struct plan_file *files = passed ? api_forms(b, &r.file_count, e) : NULL;
-        r.passed = passed;
-        r.files = files;
-        struct plan *p = files ? plan_make(b->policy->checked, &r, e) : NULL;
-        free_variables(passed);
-        api_forms_free(files, r.file_count);
+        struct plan *p = plan_with_variables(b, passed_variables(b, doors, n, usual, e), &r, e);
         free(r.git_config);
         look_free(l);
         return p;
