@@ -5,55 +5,65 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char claude[] =
+/* The home of a box is new; what stays of an agent's is linked into it. */
+#define LINK                                                                                                 \
+        "for d in $CORDON_AGENT_KEEPS; do case $d in */*) mkdir -p \"$HOME/${d%/*}\" ;; esac; "              \
+        "ln -s \"$CORDON_AGENT_STATE/$d\" \"$HOME/$d\"; done\n"
+
+static const char claude[] = LINK
+        "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"\n"
         /* In this variable it takes a key without asking. */
         "if [ \"${ANTHROPIC_API_KEY-}\" ]; then export ANTHROPIC_AUTH_TOKEN=\"$ANTHROPIC_API_KEY\"; unset "
         "ANTHROPIC_API_KEY; fi\n"
         "exec \"$@\"\n";
 
 static const char codex[] =
-        "program=$1; shift\n"
-        "exec \"$program\" -c sandbox_mode=danger-full-access -c model_provider=cordon -c "
-        "model_providers.cordon.name=OpenAI -c "
-        "model_providers.cordon.base_url=\"${OPENAI_BASE_URL-https://api.openai.com/v1}\" -c "
-        "model_providers.cordon.env_key=OPENAI_API_KEY -c model_providers.cordon.wire_api=responses -c "
-        "check_for_update_on_startup=false \"$@\"\n";
+        LINK "program=$1; shift\n"
+             "exec \"$program\" -c sandbox_mode=danger-full-access -c model_provider=cordon -c "
+             "model_providers.cordon.name=OpenAI -c "
+             "model_providers.cordon.base_url=\"${OPENAI_BASE_URL-https://api.openai.com/v1}\" -c "
+             "model_providers.cordon.env_key=OPENAI_API_KEY -c model_providers.cordon.wire_api=responses -c "
+             "check_for_update_on_startup=false \"$@\"\n";
 
 /* It takes another address of an API from its configuration only. */
 static const char opencode[] =
-        "base() { export "
-        "OPENCODE_CONFIG_CONTENT='{\"provider\":{\"'$1'\":{\"options\":{\"baseURL\":\"'$2'\"}}}}'; "
-        "}\n"
-        "[ -z \"${OPENAI_BASE_URL-}\" ] || base openai \"$OPENAI_BASE_URL\"\n"
-        "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || base anthropic \"$ANTHROPIC_BASE_URL/v1\"\n"
-        "exec \"$@\"\n";
+        LINK "base() { export "
+             "OPENCODE_CONFIG_CONTENT='{\"provider\":{\"'$1'\":{\"options\":{\"baseURL\":\"'$2'\"}}}}'; "
+             "}\n"
+             "[ -z \"${OPENAI_BASE_URL-}\" ] || base openai \"$OPENAI_BASE_URL\"\n"
+             "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || base anthropic \"$ANTHROPIC_BASE_URL/v1\"\n"
+             "exec \"$@\"\n";
 
 static const char aider[] =
-        "[ -z \"${OPENAI_BASE_URL-}\" ] || export OPENAI_API_BASE=\"$OPENAI_BASE_URL\"\n"
-        "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_API_BASE=\"$ANTHROPIC_BASE_URL\"\n"
-        "exec \"$@\"\n";
+        LINK "[ -z \"${OPENAI_BASE_URL-}\" ] || export OPENAI_API_BASE=\"$OPENAI_BASE_URL\"\n"
+             "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_API_BASE=\"$ANTHROPIC_BASE_URL\"\n"
+             "exec \"$@\"\n";
 
 const char cli_agent_plain[] = "exec \"$@\"\n";
+static const char gemini[] = LINK "exec \"$@\"\n";
 
 const struct cli_agent cli_agents[] = {
-        { "aider", "aider", "pip install aider-chat", aider, { ".aider.conf.yml", ".env" } },
+        { "aider", "aider", "pip install aider-chat", aider, { ".aider" }, { NULL } },
         { "claude",
           "Claude Code",
           "npm install -g @anthropic-ai/claude-code",
           claude,
-          { ".claude/settings.json", ".claude/CLAUDE.md", ".claude/agents", ".claude/commands",
-            ".claude/hooks", ".claude/skills" },
-          ".claude.json",
+          { ".claude" },
+          { ".claude/settings.json", ".claude/settings.local.json", ".claude/plugins", ".claude/CLAUDE.md",
+            ".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills" },
+          ".claude/.claude.json",
           "{\"hasCompletedOnboarding\":true}\n" },
         { "codex",
           "Codex",
           "npm install -g @openai/codex",
           codex,
+          { ".codex" },
           { ".codex/config.toml", ".codex/AGENTS.md", ".codex/hooks.json", ".codex/prompts" } },
         { "gemini",
           "Gemini CLI",
           "npm install -g @google/gemini-cli",
-          cli_agent_plain,
+          gemini,
+          { ".gemini" },
           { ".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/commands", ".gemini/extensions" },
           ".gemini/settings.json",
           "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"},"
@@ -63,6 +73,7 @@ const struct cli_agent cli_agents[] = {
           "opencode",
           "npm install -g opencode-ai",
           opencode,
+          { ".config/opencode", ".local/share/opencode", ".local/state/opencode" },
           { ".config/opencode/opencode.json", ".config/opencode/AGENTS.md", ".config/opencode/agent",
             ".config/opencode/command", ".config/opencode/plugin", ".config/opencode/plugins" } },
         { 0 },

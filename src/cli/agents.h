@@ -5,11 +5,12 @@
 #include "cli/cli.h"
 
 struct cli_agent {
-        const char *name;      /* as in the stock policy agent/NAME */
-        const char *product;   /* for people */
-        const char *install;   /* the command that installs it */
-        const char *prelude;   /* shell text, in the box: first settings and options; starts "$@" */
-        const char *config[8]; /* below its home: files and directories that it obeys at the next start */
+        const char *name;       /* as in the stock policy agent/NAME */
+        const char *product;    /* for people */
+        const char *install;    /* the command that installs it */
+        const char *prelude;    /* shell text, in the box: first settings and options; starts "$@" */
+        const char *state[4];   /* below its home: directories that stay; all else is new for each run */
+        const char *config[12]; /* below them: files and directories that it obeys at the next start */
         /* A file of a new home, for a program that asks for a theme or a login at its first start; or NULL.
          */
         const char *first_file, *first_text;
@@ -57,15 +58,12 @@ bool cli_key_login_unused(const char *provider);
 int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const struct cli_key_source *source);
 
 /* agent_state.c: an agent's own home on this host, created if necessary. -1 after reporting an error. */
-int cli_agent_home(const char *name, const struct cli_agent *a, char ret[static 4096]);
+int cli_agent_home(const struct cli_agent *a, char ret[static 4096]);
 /* The program that the caller's PATH has. */
 bool cli_agent_installed(const char *name, char ret[static 4096]);
-/* The state of its configuration, before and after a run. */
+/* The state of its configuration, before and after a run: with all that is below a directory. */
 struct cli_agent_watch {
-        struct {
-                int64_t seconds, nanoseconds; /* of its last change; 0: it does not exist */
-                uint64_t inode;
-        } was[8];
+        char was[12][65]; /* "": it does not exist */
 };
 void cli_agent_watch(const struct cli_agent *a, const char *home, struct cli_agent_watch *ret);
 /* Reports what has changed since. */

@@ -104,18 +104,42 @@ static int add(struct agent *g, const char *word, const char *text)
         return cordon_policy_add(g->run.policy, word, text, &e) < 0 ? cli_run_failed(&g->run, &e) : 0;
 }
 
+/* What stays of its home, and where the box finds it: the home itself is the box's, new for each run. */
+static int add_state(struct agent *g)
+{
+        AUTO_BUF(keeps);
+        AUTO_BUF(doors);
+        cordon_error e = { 0 };
+        int status = 0;
+        buf_puts(&keeps, "CORDON_AGENT_KEEPS=");
+        for (size_t i = 0; g->row && i < sizeof g->row->state / sizeof *g->row->state && g->row->state[i];
+             i++) {
+                buf_puts(&doors, "write \"");
+                for (const char *c = g->home; *c; c++)
+                        buf_printf(&doors, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+                buf_printf(&doors, "/%s\"\n", g->row->state[i]);
+                buf_printf(&keeps, "%s%s", i ? " " : "", g->row->state[i]);
+        }
+
+        if (doors.n &&
+            cordon_policy_add_text(g->run.policy, "the agent's state", buf_str(&doors), doors.n, &e) < 0)
+                return cli_run_failed(&g->run, &e);
+
+        AUTO_BUF(state);
+        buf_printf(&state, "CORDON_AGENT_STATE=%s", g->home);
+        if (status == 0 && g->row)
+                status = add(g, "env", buf_str(&state));
+        return status == 0 && g->row ? add(g, "env", buf_str(&keeps)) : status;
+}
+
 /* The lines beside the stock policy. */
 static int add_doors(struct agent *g)
 {
-        AUTO_BUF(home);
-        buf_printf(&home, "HOME=%s", g->home);
         int status = g->files ? 0 : check_directory();
         if (status == 0 && !g->files)
                 status = add(g, "edit", "{work}");
         if (status == 0)
-                status = add(g, "write", g->home);
-        if (status == 0)
-                status = add(g, "env", buf_str(&home));
+                status = add_state(g);
         if (status == 0) /* which names the caller and nothing else of theirs */
                 status = add(g, "env", "GIT_CONFIG_GLOBAL=/home/box/.gitconfig");
 
@@ -138,7 +162,7 @@ static int make_policy(struct agent *g)
         if (cordon_policy_add_text(g->run.policy, name, buf_str(&text), text.n, &e) < 0)
                 return cli_run_failed(&g->run, &e);
 
-        return cli_agent_home(g->name, g->row, g->home) < 0 ? EXIT_CORDON : add_doors(g);
+        return g->row && cli_agent_home(g->row, g->home) < 0 ? EXIT_CORDON : add_doors(g);
 }
 
 /* ---- the run ---- */

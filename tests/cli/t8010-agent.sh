@@ -91,9 +91,26 @@ END
         is "$who: later starts are silent" "$? $(cat "$T/out" "$T/err")" "0 All done here."
         is "$who: its own settings stayed" "$(cat "$home/.local/share/cordon/agents/claude/.claude/settings.json")" '{"permissions":{}}'
         agent "$CORDON" agent -q -- sh -c 'echo "$HOME"; echo x >~/kept; env | grep -c API_KEY; pwd' >"$T/out" 2>&1
-        is "$who: any other command has a home of its own, and no key" "$(cat "$T/out")" "$home/.local/share/cordon/agents/command-sh
+        is "$who: any other command has the home of its box, and no key" "$(cat "$T/out")" "/home/box
 0
 $project"
+
+        # ---- from one project's box to another's: only the state of the agent stays, and what starts code is told ----
+        mkdir -p "$D/$who/other" && { [ "$who" = root ] || chown 65533:65533 "$D/$who/other" 2>/dev/null; }
+        plant="for f in .bashrc .profile .zshenv .gitconfig .npmrc .config/pip/pip.conf .local/bin/git .ssh/config .claude/commands/x.md; do mkdir -p ~/\${f%/*}; echo planted >~/\$f; done; echo \$HOME"
+        turn=$(cat "$D/api/turn")
+        echo "$plant" >"$D/api/turn" && rm -f "$D/api/requests"
+        agent timeout 120 "$CORDON" agent claude hello >"$T/out" 2>"$T/err"
+        has "$who: what starts code in later boxes is told" "$(cat "$T/err")" ".claude/commands"
+        echo 'cd; find . ./.claude/ -type f | sort -u >/tmp/all; grep -xv -e "./.claude/.*" /tmp/all; grep -c commands/x /tmp/all' >"$D/api/turn" && rm -f "$D/api/requests"
+        (project=$D/$who/other && agent timeout 120 "$CORDON" agent -q claude hello) >"$T/out" 2>"$T/err"
+        is "$who: nothing else of that home is in the next box" "$(grep -c planted "$D/api/requests"; grep -o -e 'bashrc' -e 'zshenv' -e 'local/bin/git' "$D/api/requests" | sort -u)" 0
+        agent timeout 120 "$CORDON" agent claude hello >"$T/out" 2>"$T/err"
+        hasnt "$who: and without a change nothing is told" "$(cat "$T/err")" ".claude/commands"
+        echo 'echo more >>~/.claude/commands/x.md' >"$D/api/turn" && rm -f "$D/api/requests"
+        agent timeout 120 "$CORDON" agent claude hello >"$T/out" 2>"$T/err"
+        has "$who: a change of a file in a directory is one" "$(cat "$T/err")" ".claude/commands"
+        printf '%s\n' "$turn" >"$D/api/turn"
         (cd "$home" && project=$home && agent "$CORDON" agent claude hello) >"$T/out" 2>&1
         is "$who: a home is no project" "$(grep -c 'holds more than a project' "$T/out")" 1
 done
