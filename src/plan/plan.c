@@ -74,7 +74,7 @@ static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
         if (!wall_traits(b->r->wall)->built) {
                 (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", wall_name(b->r->wall));
-                return err_hint(e, "`wall namespace` is the strongest there is");
+                return err_hint(e, "`wall namespace` holds any program; `wall wasm` a WebAssembly module");
         }
         return 0;
 }

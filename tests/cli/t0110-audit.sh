@@ -21,6 +21,10 @@ audit clean.cordon
 is "a clean state owes nothing but what the host does" "$(jq -c '[.checks[] | select(.state == "open" and .group != "host" and .id != "caps.sampled").id]' audit)" "[]"
 is "every attempt was judged, or has no object" "$(jq -r '[.checks[] | select(.state == "unknown").id] | join(" ")' audit)" ""
 is "ten groups" "$(jq -r '.groups | keys | join(" ")' audit)" "caps envelope gates host lifetimes runtimes schemas self tenants validators"
+is "the manual and the specification name about their number" "$(for f in man/cordon-selftest-audit.1 SPECIFICATION.md; do
+        said=$(grep -oE 'about [0-9]+ checks' "${CORDON_SOURCE:-$(dirname "$0")/../..}/$f" | grep -oE '[0-9]+')
+        jq --argjson said "${said:-0}" '(.checks | length) - $said | fabs <= 15' audit
+done | sort -u)" true
 is "about ninety checks or more, half of them tried" "$(jq '(.checks | length) >= 90 and ([.checks[] | select(.live)] | length) * 100 / (.checks | length) >= 45' audit)" true
 is "each has evidence, a remedy and a technique" "$(jq '[.checks[] | select(.evidence == "" or .remedy == "" or (.technique | test("^(T[0-9]{4}|AML[.]T[0-9]{4})$") | not) or .weight < 1 or .weight > 10)] | length' audit)" 0
 is "ids are unique and name their group" "$(jq '([.checks[].id] | unique | length) == (.checks | length) and all(.checks[]; . as $c | .id | startswith($c.group + "."))' audit)" true
