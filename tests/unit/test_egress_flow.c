@@ -186,6 +186,27 @@ static void test_flow__an_idle_link_that_closes_is_made_again(void)
         rig_end(&g);
 }
 
+/* A person has approved it once. */
+static void test_flow__what_was_approved_is_not_sent_twice(void)
+{
+        static const char *const policies[] = { "use none\nnet http://api.test/** GET\n",
+                                                "use none\nnet http://api.test/** GET ask\n" };
+        for (size_t i = 0; i < COUNT(policies); i++) {
+                struct rig g;
+                const struct rig_in in = { .policy = policies[i], .stage = POLICY_STAGE_LIVE };
+                if (!rig_start(&g, &in))
+                        return;
+                rig_client(&g, span_str(GET("/one")), 0);
+                rig_upstream(&g, span_str(OK("a", "1")), 0);
+                rig_client(&g, span_str(GET("/one")), 0);
+                http_flow_upstream_closed(g.flow);
+                rig_move(&g);
+                CHECK_INT(g.connects, i == 0 ? 2 : 1);
+                CHECK_INT(g.event_count, i == 0 ? 1 : 2);
+                rig_end(&g);
+        }
+}
+
 static void test_flow__a_link_that_the_server_will_close_is_not_used_again(void)
 {
         struct rig g;
@@ -1128,6 +1149,7 @@ int main(void)
                 CASE(test_flow__a_short_secret_in_a_form),
                 CASE(test_flow__a_link_is_one_credentials_or_nobodys),
                 CASE(test_flow__an_idle_link_that_closes_is_made_again),
+                CASE(test_flow__what_was_approved_is_not_sent_twice),
                 CASE(test_flow__a_link_that_the_server_will_close_is_not_used_again),
                 CASE(test_flow__requests_that_no_door_covers),
                 CASE(test_flow__a_long_name_of_a_header_is_no_hop),

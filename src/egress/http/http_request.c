@@ -65,8 +65,9 @@ static void setup_bodies(struct http_flow *f)
                 x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
 
         x->chunked = h->chunked || (h->length && swap_grows(&x->swap));
-        x->may_retry =
-                !h->chunked && !h->length && !x->websocket && (strcmp(x->method, "GET") == 0 || x->head_only);
+        x->may_retry = !h->chunked && !h->length && !x->websocket &&
+                       (strcmp(x->method, "GET") == 0 || x->head_only) &&
+                       !http_asks(f); /* a yes is for once */
         x->recording = f->r->in.record && f->cb.on_record && !x->websocket;
 
         const struct http_field *type = f->is_stream ? http_field_find(h, "content-type", NULL) : NULL;
