@@ -964,7 +964,8 @@ typedef struct cordon_credential {
         int sigv4;         /* 1: a key of AWS, which signs requests; ID:SECRET or ID:SECRET:TOKEN */
 } cordon_credential;
 CORDON_API int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordon_error *e);
-/* Replaces the secret of a binding; only name, ttl_s, scope, secret_* and passphrase_fd are used. */
+/* Replaces the secret of a binding; only name, ttl_s, scope, secret_* and passphrase_fd are used. With a
+ * scope alone (secret_fd -1) the secret and its lifetime stay. */
 CORDON_API int cordon_vault_rotate(const cordon_context *cx, const cordon_credential *c, cordon_error *e);
 CORDON_API int cordon_vault_remove(const cordon_context *cx, const char *name, cordon_error *e);
 /* Lists names and bindings, never secrets: lines, or a JSON list. */

@@ -149,6 +149,9 @@ int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordo
 }
 int cordon_vault_rotate(const cordon_context *cx, const cordon_credential *c, cordon_error *e)
 {
+        if (c->secret_fd < 0 && !c->secret_env && c->scope && c->ttl_s == 0)
+                return send(cx, VAULT_SCOPE, c, to_err(e));
+
         return send(cx, VAULT_ROTATE, c, to_err(e));
 }
 int cordon_vault_remove(const cordon_context *cx, const char *name, cordon_error *e)

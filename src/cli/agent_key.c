@@ -201,7 +201,27 @@ static const struct cli_key_source *usual(const char *provider)
         return &sources[0];
 }
 
-int cli_key_sealed(const char *provider)
+/* Is all below `base` within what a credential is for, a URL with a pattern and methods? A place or a pattern
+ * of hosts is left to the vault. */
+static bool covers(const char *scope, const char *base)
+{
+        size_t n = strcspn(scope, "* "), k = strlen(base);
+        if (n == 0 || scope[n] != '*' || scope[0] == '@')
+                return true;
+        return n <= k + 1 && strncmp(scope, base, n < k ? n : k) == 0 && (n <= k || scope[k] == '/');
+}
+
+static bool is_for(const struct json *credential, const char *base)
+{
+        const struct json *doors = json_get(credential, "for");
+        for (const struct json *d = doors ? doors->child : NULL; d; d = d->next)
+                if (d->str && covers(d->str, base))
+                        return true;
+        return !doors || !doors->child;
+}
+
+/* Returns 1, 0, or -1 after reporting an error. With `base` it also has to be for that address. */
+static int look_up(const char *provider, const char *base)
 {
         cordon_error e = { 0 };
         struct err ignored;
@@ -213,13 +233,16 @@ int cli_key_sealed(const char *provider)
         struct json_doc *d = json_parse_data("vault", span_str(list), &ignored);
         for (const struct json *c = d ? json_root(d)->child : NULL; c; c = c->next) {
                 const struct json *name = json_get(c, "name");
-                found |= name && name->str && strcmp(name->str, provider) == 0;
+                found |= name && name->str && strcmp(name->str, provider) == 0 && (!base || is_for(c, base));
         }
 
         json_free(d);
         cordon_free(list);
         return found;
 }
+
+int cli_key_sealed(const char *provider) { return look_up(provider, NULL); }
+bool cli_key_fits(const struct cli_api *api) { return look_up(api->provider, api->base) == 1; }
 
 /* The vault knows neither the agent nor where its key is looked for. */
 static void hint_key(const struct cli_agent *a, const struct cli_key_source *s, cordon_error *e)

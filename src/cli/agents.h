@@ -50,6 +50,8 @@ struct cli_key_source {
 };
 /* The first source that has a key, or NULL. */
 const struct cli_key_source *cli_key_find(const char *provider);
+/* Is the credential of this API for its address, which a variable of the caller may have moved? */
+bool cli_key_fits(const struct cli_api *api);
 /* Is there such a credential? -1 after reporting an error. */
 int cli_key_sealed(const char *provider);
 /* Reports a login of the provider that cannot be used, and what to do instead. False: none is there. */

@@ -53,6 +53,49 @@ static int no_key(const struct cli_agent *a, const struct cli_api *apis, size_t 
                         count > 1 ? " " : "", count > 1 ? apis[0].provider : "");
 }
 
+static bool overlap(const struct cli_api *a, const struct cli_api *b)
+{
+        size_t n = strlen(a->base), k = strlen(b->base), least = n < k ? n : k;
+        char next = n > k ? a->base[k] : b->base[n];
+        return strncmp(a->base, b->base, least) == 0 && (n == k || next == '/');
+}
+
+/* One request cannot carry two keys: of several APIs at one address the first stays. */
+static bool is_taken(const struct cli_api *apis, size_t kept, const struct cli_api *next)
+{
+        for (size_t i = 0; i < kept; i++)
+                if (overlap(&apis[i], next))
+                        return true;
+        return false;
+}
+
+/* A gateway is one address for several providers: a door whose key does not fit there, or is the second one,
+ * would stop the box. If none fits, the start of the first says why. Returns the number of the others, moved
+ * to the front. */
+static size_t leave_out(struct cli_api *apis, size_t n)
+{
+        bool fits[CLI_APIS_MAX];
+        size_t fitting = 0, kept = 0;
+        for (size_t i = 0; i < n; i++)
+                fitting += fits[i] = !apis[i].overridden || apis[i].login || cli_key_fits(&apis[i]);
+
+        for (size_t i = 0; i < n && fitting > 0; i++) {
+                const struct cli_api *a = &apis[i];
+                if (!fits[i])
+                        cli_note("note: no door to %s with the key `%s`: it is for another address; `cordon "
+                                 "vault rotate "
+                                 "%s --for '%s/**'` changes that",
+                                 a->base, a->provider, a->provider, a->base);
+                else if (is_taken(apis, kept, a))
+                        cli_note("note: no door to %s with the key `%s`: `%s` goes there", a->base,
+                                 a->provider, apis[0].provider);
+                else
+                        apis[kept++] = *a;
+        }
+
+        return fitting > 0 ? kept : n > 0;
+}
+
 /* The APIs whose keys are in the vault, moved to the front; those that are found elsewhere are sealed first.
  * Returns their number, or -1 after reporting an error. */
 static int open_apis(const struct agent *g, struct cli_api *apis, size_t count)
@@ -68,6 +111,8 @@ static int open_apis(const struct agent *g, struct cli_api *apis, size_t count)
                 if (sealed || s)
                         apis[n++] = apis[i];
         }
+
+        n = leave_out(apis, n);
 
         for (size_t i = 0; n == 0 && !g->run.plan && i < count; i++)
                 if (cli_key_login_unused(apis[i].provider))

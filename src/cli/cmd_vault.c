@@ -15,13 +15,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 extern char **environ;
 
 struct vault {
         cordon_credential c;
-        bool json;
+        bool json, keep;
         const char *file, *command;
         struct buf scope;
 };
@@ -167,7 +168,7 @@ static int open_source(struct vault *v)
         if ((v->file != NULL) + (v->command != NULL) + (v->c.secret_env != NULL) > 1)
                 return cli_usage("a secret comes from one place: a file, a command or a variable"), -1;
 
-        v->c.secret_fd = 0;
+        v->c.secret_fd = v->keep ? -1 : 0;
         if (v->command && (v->c.secret_fd = from_command(v->command)) < 0)
                 return cli_usage("the command that prints the secret failed"), -1;
 
@@ -220,6 +221,11 @@ static int vault_rotate(struct vault *v, int argc, char **argv)
             c->test || c->max_uses || c->protect || c->key_file)
                 return cli_usage(
                         "a rotation changes the secret, --ttl and --for; where it stands stays as it was");
+
+        /* `--for` alone, and nothing is piped in: the secret stays. */
+        struct stat in;
+        bool piped = fstat(0, &in) == 0 && !S_ISCHR(in.st_mode);
+        v->keep = c->scope && !c->ttl_s && !c->secret_env && !v->file && !v->command && !piped;
         return store_secret(v, argc, argv, cordon_vault_rotate);
 }
 

@@ -235,6 +235,18 @@ static int do_rotate(struct work *w, struct err *e)
         return seal_entry(w, true, e);
 }
 
+/* Only what it is for: the secret and its time to live stay. */
+static int do_scope(struct work *w, struct err *e)
+{
+        struct vault_meta m;
+        if (open_entry(w, w->q.meta.name, &m, e) < 0)
+                return -1;
+
+        memcpy(m.scope, w->q.meta.scope, sizeof m.scope);
+        w->q.meta = m;
+        return vault_life_judge(&m, e) < 0 ? -1 : seal_entry(w, true, e);
+}
+
 /* The same for the same policy and credential, so that tools that cache a placeholder keep working; in
  * another vault, and to any process without the vault's key, they are random. */
 static int placeholder_bytes(struct work *w, const char *name)
@@ -363,9 +375,10 @@ static int read_request(struct vault_request *ret)
 
 static int work(struct work *w, struct err *e)
 {
-        static int (*const ops[])(struct work *, struct err *) = {
-                [VAULT_ADD] = do_add, [VAULT_ROTATE] = do_rotate, [VAULT_GIVE] = do_give
-        };
+        static int (*const ops[])(struct work *, struct err *) = { [VAULT_ADD] = do_add,
+                                                                   [VAULT_ROTATE] = do_rotate,
+                                                                   [VAULT_SCOPE] = do_scope,
+                                                                   [VAULT_GIVE] = do_give };
 
         if (read_request(&w->q) < 0 || w->q.op == VAULT_NOTHING || w->q.op >= VAULT_OP__COUNT ||
             w->q.protect >= VAULT_PROTECT__COUNT)

@@ -82,8 +82,11 @@ static int too_broad(const char *name, const struct buf *difference, struct err 
         more += strspn(more, "+ ");
         (void) err_set(e, ERR_DOOR, 0, "the credential %s is not for this door: %.*s", name,
                        (int) strcspn(more, "\n"), more);
-        return err_hint(e, "narrow the door, or widen what it is for: cordon vault rotate %s --for ...",
-                        name);
+        return err_hint(
+                e,
+                "narrow the door, or change what it is for: cordon vault rotate %s --for 'URL METHOD' "
+                "(the secret stays)",
+                name);
 }
 
 int vault_scope_judge(const char *name, const char *scope, const char *asked, struct err *e)

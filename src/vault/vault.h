@@ -97,7 +97,7 @@ int vault_meta_peek(const struct cordon_context *cx, const char *name, struct va
 int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, struct err *e);
 
 /* ---- tasks for cordon-vault ---- */
-enum vault_op { VAULT_NOTHING = 0, VAULT_ADD, VAULT_ROTATE, VAULT_GIVE, VAULT_OP__COUNT };
+enum vault_op { VAULT_NOTHING = 0, VAULT_ADD, VAULT_ROTATE, VAULT_SCOPE, VAULT_GIVE, VAULT_OP__COUNT };
 enum vault_protect {
         VAULT_PROTECT_DEFAULT = 0,
         VAULT_BY_FILE,

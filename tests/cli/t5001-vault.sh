@@ -99,6 +99,16 @@ rmdir "$T/state/vault/c.a"
 # ---- change and end ----
 printf %s another-secret-for-it | "$CORDON" vault rotate gh
 is "rotate" "$?" 0
+# What a credential is for changes without its secret; everything else needs it.
+sealed() { "$CORDON" vault list --json | jq -c '.[] | select(.name == "gh") | [.expires, .for, .where, .env]'; }
+was=$(sealed)
+is "rotate --for without a secret" "$("$CORDON" vault rotate gh --for 'https://other.test/** GET' </dev/null 2>&1; echo $?)" 0
+is "changes only that" "$(sealed | jq -c '.[1]') $(sealed | jq -c 'del(.[1])')" "[\"https://other.test/** GET\"] $(printf %s "$was" | jq -c 'del(.[1])')"
+is "an empty pipe is no secret, and no reason to keep the old one" "$(: | "$CORDON" vault rotate gh --for 'https://third.test/** GET' 2>/dev/null; echo $?) $(sealed | jq -r '.[1][0]')" "125 https://other.test/** GET"
+is "without --for a secret is needed" "$("$CORDON" vault rotate gh </dev/null 2>/dev/null; echo $?)" 125
+is "with --ttl, too" "$("$CORDON" vault rotate gh --for 'https://third.test/** GET' --ttl 1h </dev/null 2>/dev/null; echo $?)" 125
+is "of a credential that is not there" "$("$CORDON" vault rotate none --for 'https://third.test/** GET' </dev/null 2>/dev/null; echo $?)" 125
+printf %s another-secret-for-it | "$CORDON" vault rotate gh --for 'https://api.test/** GET'
 for o in '--env OTHER' '--header X:{}' '--body' '--max-uses 3' '--class test'; do
         # shellcheck disable=SC2086
         printf %s another-secret-for-it | "$CORDON" vault rotate gh $o 2>"$T/err"
