@@ -5,6 +5,8 @@
 
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 static const struct cli_verb verbs[] = {
         { "run", "[DOORS] [-p POLICY] [--] COMMAND [ARGUMENT...]", "run a command in a box", verb_run,
@@ -183,8 +185,30 @@ static bool is_selftest(int argc, char **argv)
         return at < argc && strcmp(argv[at], "selftest") == 0;
 }
 
+/* Before anything that needs it. A soft limit is raised, as a program may; programs of the box get the same.
+ */
+static int take_stack(void)
+{
+        const rlim_t enough = 1 << 20, least = 256 << 10;
+        struct rlimit r;
+        if (getrlimit(RLIMIT_STACK, &r) < 0 || r.rlim_cur >= enough)
+                return 0;
+
+        r.rlim_cur = r.rlim_max < enough ? r.rlim_max : enough;
+        if (r.rlim_cur >= least && setrlimit(RLIMIT_STACK, &r) == 0)
+                return 0;
+
+        static const char why[] = "cordon: error: the limit of the stack is below 256 KiB\n"
+                                  "cordon: hint: raise it: ulimit -s 8192\n";
+        (void) !write(STDERR_FILENO, why, sizeof why - 1);
+        return -1;
+}
+
 int main(int argc, char **argv)
 {
+        if (take_stack() < 0)
+                return EXIT_CORDON;
+
         if (is_selftest(argc, argv) && !getauxval(AT_SECURE))
                 cli_selftest(argv);
 

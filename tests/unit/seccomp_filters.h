@@ -36,6 +36,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .connects = bits & 16,
                                      .moves = bits & 16,
                                      .links = bits & 16,
+                                     .syncs = bits & 16,
                                      .names = bits & 16,
                                      .own = OUR_OWN };
 }

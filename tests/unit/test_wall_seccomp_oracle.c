@@ -307,6 +307,8 @@ static uint32_t expect_rule(const struct seccomp_ask *ask, enum seccomp_rule rul
                 return args[2] & MSG_OOB ? fails(EOPNOTSUPP) : SECCOMP_RET_ALLOW;
         case RULE_SEND_ARG3:
                 return args[3] & MSG_OOB ? fails(EOPNOTSUPP) : SECCOMP_RET_ALLOW;
+        case RULE_SYNC:
+                return ask->syncs ? SECCOMP_RET_ALLOW : fails(0);
         case RULE_SENDTO:
                 return if_sendto(ask, args);
         case RULE_BIND:

@@ -17,6 +17,22 @@ static bool has_edited_directory(const struct plan *p)
         return false;
 }
 
+/* A door to write by, to files or through an overlay. */
+static bool writes_outside(const struct plan *p)
+{
+        bool own = wall_has(p->wall, WALL_OWN_ROOT);
+        for (size_t i = 0; own && i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT ||
+                    (p->steps[i].kind == STEP_BIND && p->steps[i].flags & STEP_WRITE))
+                        return true;
+
+        for (size_t i = 0; !own && i < p->rule_count; i++)
+                if (p->rules[i].rights & RIGHT_WRITE)
+                        return true;
+
+        return false;
+}
+
 static int compile(struct wall_init *w, struct err *e)
 {
         bool own = wall_has(w->plan->wall, WALL_OWN_ROOT);
@@ -37,6 +53,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
+                                   .syncs = writes_outside(w->plan),
                                    .links = w->serves_links,
                                    .names = own ? w->names >= 0 : w->s->tell,
                                    .own_view = own,

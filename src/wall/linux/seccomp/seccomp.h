@@ -47,6 +47,7 @@ struct seccomp_ask {
                           continues: to report destinations that could not be reached */
         bool moves;    /* every rename is shown to the supervisor, which makes some of them for the task */
         bool trace;    /* ptrace and its kin, over processes of the box */
+        bool syncs;    /* it writes files of the host: whole file systems may be flushed */
         bool links;    /* a socket for NETLINK_ROUTE is made by the supervisor: see observe/net_links.h */
         bool names;    /* an open for writing that makes no file is shown: see observe/thread_name.c */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
@@ -115,6 +116,7 @@ enum seccomp_rule {
         RULE_CONNECT,  /* allowed; with `unix_served`, lengths of an address of AF_UNIX are served; with
                           `connects` those of AF_INET and AF_INET6 are shown */
         RULE_LISTEN,   /* allowed; with `unix_served`, served */
+        RULE_SYNC,     /* only if `syncs` is set; else nothing is done, and it succeeds */
         RULE_TRACE,    /* only if `trace` is set; else EPERM, reported */
         SECCOMP_RULE__COUNT
 };
