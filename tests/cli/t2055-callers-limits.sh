@@ -46,4 +46,10 @@ END
         done
         is "$who: one with an edit door does" "$(run --edit "$D/write")" "0 -1 9"
 done
+
+# --- what cannot be closed is said ---
+claims=$("$CORDON" selftest claims 2>/dev/null)
+for channel in /proc/self/pagemap smaps /proc/self/net 'sysinfo(2)'; do
+        has "claims names $channel" "$claims" "$channel"
+done
 done_testing
