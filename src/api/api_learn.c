@@ -330,14 +330,21 @@ static int run_box(cordon_box *b, struct teacher *t, struct learn *l, unsigned r
         return 0;
 }
 
+static void tell_trying(void *ctx, const char *trying)
+{
+        const struct teacher *t = ctx;
+        char shown[160];
+        if (t->o->progress)
+                t->o->progress(t->o->progress_ctx, str_inert(span_str(trying), shown, sizeof shown),
+                               t->begun + 1, 0);
+}
+
 static int run_command(void *ctx, const char *policy, struct learn *l, unsigned run,
                        struct learn_outcome *ret, struct err *pe)
 {
         struct teacher *t = ctx;
         cordon_error *e = (cordon_error *) (void *) pe;
-        if (t->o->progress)
-                t->o->progress(t->o->progress_ctx, "running it in boxes", ++t->begun, 0);
-
+        t->begun++;
         cordon_policy *p = cordon_policy_new(t->cx);
         cordon_box *b = p ? cordon_box_new(p) : NULL;
         int r = -1;
@@ -556,7 +563,9 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .agreed = teacher_agreed,
                                    .place = t->net.places ? teacher_net_place : NULL,
                                    .place_ctx = t };
-        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_runner r = {
+                .run = run_command, .tell = tell_trying, .ctx = t, .want = t->o->status, .budget = t->o->boxes
+        };
         struct learn_result result = { 0 };
         struct learn *l = learn_new(&c);
         if (!l)
@@ -596,6 +605,7 @@ static int conclude(struct teacher *t, int bad, struct learn_result *result, con
 static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
 {
         struct learn_runner r = { .run = run_command,
+                                  .tell = tell_trying,
                                   .spare = teacher_net_spare,
                                   .ctx = t,
                                   .want = t->o->status,
@@ -616,7 +626,9 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
 
 static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
 {
-        struct learn_runner r = { .run = run_command, .ctx = t, .want = t->o->status, .budget = t->o->boxes };
+        struct learn_runner r = {
+                .run = run_command, .tell = tell_trying, .ctx = t, .want = t->o->status, .budget = t->o->boxes
+        };
         struct learn_result result = { .passed = true, .complete = true };
         ret->runs = t->o->runs ? t->o->runs : RUNS;
         bool replay = t->o->argv && t->o->argv[0];

@@ -24,6 +24,7 @@ struct teach {
         char paths[CLI_LIST_MAX][PATH_MAX];
         bool json, log;
         struct cli_progress progress;
+        bool verbose;
 };
 
 static int number(const char *option, const char *value, long least, long most, unsigned *ret)
@@ -181,6 +182,7 @@ static int ask(void *ctx, const char *to, const char *what)
                   CLI_TEXT(struct teach, l.places) },                                                        \
                 { "answers", 0, "FILE", "mock, with these recorded exchanges", take_answers },               \
                 { "with", 0, "NAME", "give it a dummy of this credential; never the real one", take_with },  \
+                { "verbose", 'v', NULL, "print what each box tries", CLI_FLAG(struct teach, verbose) },      \
                 { "json", 0, NULL, "for programs", CLI_FLAG(struct teach, json) },                           \
         {                                                                                                    \
                 0                                                                                            \
@@ -278,6 +280,21 @@ static int print_learned(const struct teach *t, const cordon_learned *r)
         return status;
 }
 
+/* One line that is overwritten on a terminal; with --verbose each stays. */
+static void say_trying(void *ctx, const char *trying, size_t box, size_t total)
+{
+        struct teach *t = ctx;
+        char line[80];
+        (void) total;
+        if (t->verbose) {
+                (void) fprintf(stderr, "cordon: box %zu: %s\n", box, trying);
+                return;
+        }
+
+        (void) snprintf(line, sizeof line, "%.60s, box", trying);
+        cli_progress(&t->progress, line, box, 0);
+}
+
 static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 {
         int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
@@ -291,8 +308,9 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
 
         t->progress = cli_progress_begin();
         t->l.agree = ask;
-        t->l.agree_ctx = t->l.progress_ctx = &t->progress;
-        t->l.progress = cli_progress;
+        t->l.agree_ctx = &t->progress;
+        t->l.progress_ctx = t;
+        t->l.progress = say_trying;
         bool here = !t->output || strcmp(t->output, "-") == 0;
 
         /* Before anything runs: learning is useless if the policy cannot be written. */

@@ -82,6 +82,7 @@ struct trial {
         struct err *e;
         int result; /* -1: no command can be run any more */
 };
+void runner_tell(const struct learn_runner *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Unchanged, twice: does it pass, and does it print the same? */
 bool trial_base(struct trial *t);
 bool trial_passes(struct trial *t);

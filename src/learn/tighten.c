@@ -3,8 +3,20 @@
  * first, and stays closed if the command ends as before. Delta debugging with a bound on the runs. */
 #include "learn/internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+void runner_tell(const struct learn_runner *r, const char *fmt, ...)
+{
+        char text[160];
+        va_list args;
+        va_start(args, fmt);
+        (void) vsnprintf(text, sizeof text, fmt, args);
+        va_end(args);
+        if (r->tell)
+                r->tell(r->ctx, text);
+}
 
 static bool run_once(struct trial *t, struct learn_outcome *ret)
 {
@@ -55,6 +67,9 @@ static bool close_chunks(struct trial *t, size_t size)
                                 chunk[n++] = i;
                 for (size_t k = 0; k < n; k++)
                         t->d->v[chunk[k]].closed = true;
+                if (n > 0)
+                        runner_tell(t->r, n == 1 ? "without `%.100s`" : "without `%.100s` and %zu more",
+                                    t->d->v[chunk[0]].text, n - 1);
                 if (n > 0 && trial_passes(t)) {
                         any = true;
                         continue;
@@ -96,6 +111,7 @@ static void reopen(struct learn_draft *d, const bool *was)
 bool trial_base(struct trial *t)
 {
         struct learn_outcome again = { 0 };
+        runner_tell(t->r, "with all doors: %zu", learn_doors(t->d));
         if (!run_once(t, &t->base) || !t->base.started || t->base.status != t->r->want)
                 return false;
 
@@ -128,8 +144,10 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
         t->r->budget =
                 (t->r->budget ? t->r->budget : LEARN_BOXES_MAX) + runs; /* the proof is never skipped */
         ret->passed = true;
-        for (unsigned i = 0; i < runs && ret->passed; i++)
+        for (unsigned i = 0; i < runs && ret->passed; i++) {
+                runner_tell(t->r, "with what is left, %zu: proof %u of %u", learn_doors(d), i + 1, runs);
                 ret->passed = trial_passes(t);
+        }
 
         if (!ret->passed && t->result == 0) {
                 reopen(d, was); /* a door is needed only sometimes: none is closed */

@@ -18,6 +18,7 @@ static int run_round(struct learn *l, struct learn_runner *r, unsigned run, stru
         ret->last = (struct learn_outcome){ 0 };
         r->boxes++;
         ret->rounds++;
+        runner_tell(r, "run %u: what it looks for, round %u", run + 1, ret->rounds);
         return r->run(r->ctx, buf_str(&text), l, run, &ret->last, e);
 }
 

@@ -148,5 +148,11 @@ hasnt "and concludes nothing from it" "$("$c" log report "$run" --postmortem -)"
 has "log show says so, too" "$("$c" log show "$run")" "pruned   payloads were"
 is "diagnose does not count them" "$("$c" doctor --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
 rm -f link.txt script
+# --- what is tried is said, box by box ---
+"$c" learn -v -n 1 -- cat in.txt >/dev/null 2>"$T/said" </dev/null
+has "learn says what it looks for" "$(cat "$T/said")" "box 1: run 1: what it looks for"
+has "and without which door it tries" "$(cat "$T/said")" 'without `read {work}/in.txt`'
+is "a line for each box" "$(grep -c '^cordon: box [0-9]*: ' "$T/said" | awk '{ print ($1 >= 5) }')" 1
+is "without the option nothing of it is in a log" "$("$c" learn -n 1 -- cat in.txt 2>&1 >/dev/null </dev/null | grep -c ': box [0-9]*: ')" 0
 is "nothing is left behind" "$(ls)" "$(printf 'a\nb\nin.txt\nother.txt')"
 done_testing
