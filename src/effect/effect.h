@@ -311,6 +311,7 @@ struct effect_row {
         const char *program;      /* the program that tried it, or "" */
         int8_t on_host;           /* 1: its path exists on the host; 0: the box made it; -1: not a path */
         uint8_t weight;           /* enum effect_weight */
+        bool told;                /* the session of this run has it too, and counts it */
         uint32_t count, recorded; /* its count; how many of them are in the ledger */
 };
 

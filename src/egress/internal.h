@@ -156,6 +156,7 @@ struct flow {
         uint64_t sent, received;           /* bytes, so far */
         uint64_t streamed, expanded;       /* of HTTP/2: bytes of its requests; those beyond what came */
         uint64_t sent_told, received_told; /* of them, those of effects that are over */
+        uint64_t sent_last, received_last; /* of the effect that was over last; sent_last: if it left */
         uint64_t sent_over;                /* those of completed requests, whatever their result */
         struct dial dial;
         struct half half[2];
@@ -185,7 +186,7 @@ struct flow {
         size_t hello_left;        /* when so many have left, */
         bool hello_last;          /* unless the server has answered to them */
         const char *guard_permit; /* while a request is denied for its address: the line that permits it */
-        char row_to[320];
+        char row_to[320], address[48];     /* address: that it is connected to, or "" */
         uint32_t label_judged, label_seen; /* b->label_rises at its departure; at its last event */
 };
 

@@ -55,6 +55,8 @@ void record_denial(struct run *run, struct effect_row *d)
         ledger_more_text(&r, "program", d->program);
         if (d->weight != EFFECT_PLAIN)
                 ledger_more_number(&r, "minor", d->weight);
+        if (d->told)
+                ledger_more_number(&r, "of-session", 1);
 
         record_causes(run, &r);
         record_add(run, &r, NULL);
@@ -100,6 +102,9 @@ void record_destinations(struct run *run)
                 r.count = only_name ? 1 : count - n->told;
                 if (n->cut > 0)
                         ledger_more_number(&r, "cut", n->cut);
+                if (n->reason || (!only_name && n->cut >= count))
+                        ledger_more_text(&r, "end",
+                                         ledger_end_name(n->reason ? LEDGER_END_FAILED : LEDGER_END_CUT));
                 ledger_more_text(&r, "address", n->address);
                 ledger_more_text(&r, "seen", egress_seen_name(n->seen));
                 ledger_more_number(&r, "sent", (int64_t) n->sent);

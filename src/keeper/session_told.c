@@ -67,6 +67,7 @@ static void told_blocked(struct run *run, const struct wall_news *t)
         struct effect_row d = keeper_row(run, (enum effect_kind) t->kind);
         d.layer = t->kind == EFFECT_SIGN || t->kind == EFFECT_DECRYPT ? "signer" : "egress";
         d.count = t->count;
+        d.told = true;
         d.effect.reason = (enum effect_reason) t->reason;
         d.effect.target = t->target;
         d.effect.method = t->method[0] ? t->method : NULL;

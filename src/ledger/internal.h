@@ -111,8 +111,11 @@ void answered_free(struct answered *a);
 bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index, struct span intent);
 /* True if the record is an outcome that names its intent as a parent. */
 bool answers_intent(const struct ledger_view *v);
-/* True for the outcome of an effect that was denied, or that failed before any byte left. */
+/* True for the outcome of an effect that was denied, or that ended before any byte left; a connection for
+ * bytes has reached its peer by itself. */
 bool came_to_nothing(const struct ledger_view *v);
+/* True for a record that sums leave out: another record counts the same. */
+bool counted_elsewhere(const struct ledger_view *v);
 
 /* export_parts.c, for export.c and a file for each further format. */
 struct export

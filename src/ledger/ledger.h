@@ -200,7 +200,7 @@ void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for
  * see wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
  * RUN.r7.
  */
-enum { LEDGER_LINE = 3 }; /* the writer's end of the socket pair, at its start */
+enum { LEDGER_LINE = 3, LEDGER_CAUSES_LINE }; /* the writer's ends of two socket pairs, at its start */
 /* How an effect ended. Anything but done is in the outcome's field `end`. */
 enum ledger_end {
         LEDGER_END_DONE = 0,
@@ -228,16 +228,22 @@ struct ledger_ask {
         char labels[320]; /* of the run when it left */
         char seen[16];    /* outcome: how much of it was inspected; "": nothing passed */
 };
+/* From the keeper, over the other line: what every intent from here on is caused by, besides its start and
+ * the last reply. It replaces what was sent before. */
+enum { LEDGER_CAUSES_MAX = LEDGER_PARENTS_MAX - 3, LEDGER_CAUSES_TEXT = LEDGER_CAUSES_MAX * LEDGER_ID_MAX };
+struct ledger_causes {
+        char ids[LEDGER_CAUSES_TEXT]; /* separated by spaces */
+};
 struct ledger_answer {
         uint32_t number; /* 0: every waiting and future effect */
         uint32_t leave;  /* 0: denied */
         char why[200];
 };
-extern const struct wire_form ledger_ask_form, ledger_answer_form; /* ask_form.c: their encodings */
+extern const struct wire_form ledger_ask_form, ledger_answer_form, ledger_causes_form; /* ask_form.c */
 void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[LEDGER_ID_MAX]);
-/* Starts the writer on one end of a socket pair; CHILD_NONE on failure. */
-struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
-                                 struct err *e);
+/* Starts the writer on its ends of the lines of the broker and of the keeper; CHILD_NONE on failure. */
+struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box,
+                                 const int line[2], struct err *e);
 
 /* ---- the tree (merkle.c), RFC 6962: pure ---- */
 
@@ -439,9 +445,12 @@ const char *ledger_run_flag_name(enum ledger_run_flag f);
 
 struct ledger_run {
         struct span id, box, result; /* of the log's bytes, escaped; result: empty until its end */
+        struct span session;         /* the run that it is in; or empty */
+        struct span job;             /* of a batch engine; or empty */
         int64_t start_us, end_us;    /* end_us 0: none is recorded */
         uint32_t flags, layers;
-        uint64_t cpu_us, wall_us, start_cost_us, memory;
+        uint64_t cpu_us, wall_us, /* cpu_us of a session: without its runs */
+                start_cost_us, memory;
         unsigned doors, used; /* observed runs only: doors for files and programs, and those that were used */
         uint8_t reach;        /* the widest of its effects: enum ledger_reach */
 };

@@ -1081,7 +1081,7 @@ static void test_flow__a_client_that_left_is_waited_for_no_more(void)
                 if (!rig_start(&g, &plain))
                         return;
                 rig_client(&g, span_str(rows[i].up), 0);
-                CHECK(http_flow_is_out(g.flow) == (rows[i].events == 1));
+                CHECK(http_flow_has_left(g.flow) == (rows[i].events == 1));
                 rig_upstream(&g, span_str(rows[i].down), 0);
                 http_flow_client_closed(g.flow); /* one half, as it seems */
                 http_flow_client_left(g.flow);

@@ -113,8 +113,15 @@ struct egress_row *accounting_fail(struct broker *b, const struct accounting_ent
         return count_row(b, e, true);
 }
 
-/* The ledger has it once: as the outcome of its intent, else in the row of failures; the row that counted it
- * first is corrected. */
+static void move_bytes(uint64_t *from, uint64_t *to, uint64_t n)
+{
+        uint64_t moved = n < *from ? n : *from;
+        *from -= moved;
+        *to += moved;
+}
+
+/* The ledger has it once: as the outcome of its intent, else in the row of failures, with its bytes; the row
+ * that counted it first is corrected. */
 void accounting_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told)
 {
         struct egress_row *r = accounting_fail(
@@ -123,6 +130,11 @@ void accounting_fail_flow(struct flow *f, enum effect_reason why, const char *de
                 return;
 
         struct egress_row *other = told ? r : f->row;
+        if (!told && other) {
+                move_bytes(&other->sent, &r->sent, f->sent_last);
+                move_bytes(&other->received, &r->received, f->received_last);
+        }
+
         if (other) {
                 other->told++;
                 accounting_touch(f->b, other);

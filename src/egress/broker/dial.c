@@ -55,10 +55,11 @@ static void took(struct flow *f, struct source *s, const struct egress_address *
 
         s->fd = -1;
         (void) setsockopt(f->server.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+        (void) egress_address_text(a, f->address, sizeof f->address);
         if (f->row) {
                 f->row->reached++;
                 f->row->reach = (uint8_t) egress_judge(a);
-                (void) egress_address_text(a, f->row->address, sizeof f->row->address);
+                memcpy(f->row->address, f->address, sizeof f->row->address);
                 accounting_touch(f->b, f->row);
         }
 

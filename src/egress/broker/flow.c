@@ -244,7 +244,7 @@ static enum flow_event connect_server(struct flow *f)
         half_open(f, true);
         f->state = FLOW_RESOLVING;
         f->dial.count = 0;
-        f->dial.refused[0] = '\0';
+        f->dial.refused[0] = f->address[0] = '\0';
         f->name = NULL;
         if (b->stage == POLICY_STAGE_MOCK) /* for every caller: this is the only place that connects */
                 return fail(f, REASON_MOCK_NOTHING);

@@ -195,10 +195,12 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
                                 e->verdict == HTTP_BROKEN ? "broken" : "cut off",
                                 effect_reason_text(e->reason));
 
-        enum ledger_end end = e->verdict == HTTP_ALLOWED  ? LEDGER_END_DONE
-                              : e->verdict == HTTP_BROKEN ? LEDGER_END_FAILED
-                              : http_flow_is_out(f->http) ? LEDGER_END_CUT
-                                                          : LEDGER_END_REFUSED;
+        bool by_client = e->reason == REASON_CLIENT_CUT || e->reason == REASON_CLIENT_LEFT;
+        enum ledger_end end = e->verdict == HTTP_ALLOWED                ? LEDGER_END_DONE
+                              : e->verdict == HTTP_BROKEN && !by_client ? LEDGER_END_FAILED
+                              : e->verdict == HTTP_BROKEN               ? LEDGER_END_CUT
+                              : http_flow_has_left(f->http)             ? LEDGER_END_CUT
+                                                                        : LEDGER_END_REFUSED;
         return ahead_over(f, end, result, e);
 }
 
@@ -212,22 +214,26 @@ static void count(struct flow *f)
         accounting_touch(f->b, f->row);
 }
 
-void requests_last_words(struct broker *b)
-{
-        for (struct flow *f = b->flows; f; f = f->next)
-                if (f->http && http_flow_is_out(f->http))
-                        count(f);
-}
-
-/* The bytes of a denied request went nowhere, whatever else the connection carries. */
-static void end_account(struct flow *f, bool refused)
+/* The bytes of a request that stayed went nowhere, whatever else the connection carries. */
+static void end_account(struct flow *f, bool stayed)
 {
         uint64_t now = ahead_sent(f), own = now > f->sent_over ? now - f->sent_over : 0;
         f->sent_over = now;
-        if (!refused || !f->row)
+        if (!stayed || !f->row)
                 return;
         f->row->sent -= own < f->row->sent ? own : f->row->sent;
         accounting_touch(f->b, f->row);
+}
+
+void requests_last_words(struct broker *b)
+{
+        for (struct flow *f = b->flows; f; f = f->next) {
+                bool left = f->http && http_flow_has_left(f->http);
+                if (left)
+                        count(f);
+                else if (f->http)
+                        end_account(f, true);
+        }
 }
 
 static void on_request(void *ctx, const struct http_event *e)
@@ -236,7 +242,7 @@ static void on_request(void *ctx, const struct http_event *e)
         char url[288], permit[512] = "";
         bool told = tell_ledger(f, e);
 
-        end_account(f, e->verdict == HTTP_DENIED && !http_flow_is_out(f->http));
+        end_account(f, e->verdict != HTTP_ALLOWED && !http_flow_has_left(f->http));
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
                 count(f);
                 return;
@@ -257,7 +263,7 @@ static void on_request(void *ctx, const struct http_event *e)
                 return;
         }
 
-        if (http_flow_is_out(f->http))
+        if (http_flow_has_left(f->http))
                 accounting_cut(f);
 
         if (f->guard_permit || e->reason == REASON_PARAMETER || e->reason == REASON_SOURCE_HEADER)

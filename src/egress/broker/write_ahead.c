@@ -256,11 +256,14 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
 {
         struct ahead *a = f->ahead;
         struct broker *b = f->b;
-        uint64_t sent_now = ahead_sent(f), sent = sent_now - f->sent_told,
+        bool left = !f->http || http_flow_has_left(f->http);
+        uint64_t sent_now = ahead_sent(f), sent = left ? sent_now - f->sent_told : 0,
                  received = f->received - f->received_told;
 
         f->sent_told = sent_now;
         f->received_told = f->received;
+        f->sent_last = sent;
+        f->received_last = received;
         if (!a)
                 return false;
 
@@ -280,8 +283,8 @@ bool ahead_over(struct flow *f, enum ledger_end end, const char *result, const s
         if (f->seen)
                 (void) snprintf(a->q.seen, sizeof a->q.seen, "%s", egress_seen_name(f->seen));
 
+        (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->address);
         if (f->row) {
-                (void) snprintf(a->q.address, sizeof a->q.address, "%s", f->row->address);
                 f->row->told++;
                 f->row->told_bytes += sent + received;
                 accounting_touch(b, f->row);

@@ -256,8 +256,8 @@ int http_shown_body(struct span head, struct span body, struct buf *out);
 /* True once for each connection that is wanted. */
 bool http_flow_take_connect(struct http_flow *f, struct http_target *ret_target);
 void http_flow_upstream_connected(struct http_flow *f);
-/* Some of a request has left, and its answer is not over. */
-bool http_flow_is_out(const struct http_flow *f);
+/* Bytes of the request that is under way, or that is reported now, went to a server. */
+bool http_flow_has_left(const struct http_flow *f);
 /* Bytes of the box may still follow as part of a request that has left, or through a WebSocket. */
 bool http_flow_is_sending(const struct http_flow *f);
 /* The method of the request under way; NULL: a WebSocket. */

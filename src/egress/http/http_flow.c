@@ -414,9 +414,15 @@ void http_flow_checked(struct http_flow *f, bool good, const char *why)
                 run(f);
 }
 
-void http_flow_upstream_took(struct http_flow *f, size_t n) { fifo_drop(&f->upstream.wire, n); }
+/* With TLS the first bytes are the handshake's: the request waits for its end. */
+void http_flow_upstream_took(struct http_flow *f, size_t n)
+{
+        f->x.left |= f->answer != ANSWER_NONE && (f->upstream.plain.n == 0 || f->upstream.h2);
+        fifo_drop(&f->upstream.wire, n);
+}
+
 size_t http_flow_held(const struct http_flow *f) { return f->x.unpaid; }
-bool http_flow_is_out(const struct http_flow *f) { return f->answer != ANSWER_NONE && f->link == LINK_OPEN; }
+bool http_flow_has_left(const struct http_flow *f) { return f->x.left; }
 bool http_flow_is_sending(const struct http_flow *f)
 {
         return !f->done && (f->request == REQUEST_BODY || f->request == REQUEST_TUNNEL);

@@ -338,6 +338,7 @@ struct http_exchange { /* one request and its answer; all zero between two */
         char method[40];
         struct http_body request, answer;
         bool chunked, websocket, mock, head_only, http10, close, grpc;
+        bool left;           /* bytes of it went to the server */
         bool answered;       /* the head of an answer has gone to the client */
         bool answer_chunked; /* the client gets it in chunks */
         bool answer_by_end;  /* nothing but the end of the connection ends it */

@@ -124,6 +124,16 @@ bool came_to_nothing(const struct ledger_view *v)
         if (!span_is(v->phase, "outcome"))
                 return false;
         struct span end = ledger_member(v->more, "end"), sent = ledger_member(v->more, "sent");
+        bool broken = span_is(end, ledger_end_name(LEDGER_END_FAILED)) ||
+                      span_is(end, ledger_end_name(LEDGER_END_CUT));
+        bool connected = span_is(v->kind, "net") && ledger_member(v->more, "address").n > 0;
         return span_is(end, ledger_end_name(LEDGER_END_REFUSED)) ||
-               (span_is(end, ledger_end_name(LEDGER_END_FAILED)) && (sent.n == 0 || span_is(sent, "0")));
+               (broken && !connected && (sent.n == 0 || span_is(sent, "0")));
+}
+
+/* What a session's broker denied is in the records of the session and in those of its runs; a box's end has
+ * the bytes of its outputs. */
+bool counted_elsewhere(const struct ledger_view *v)
+{
+        return ledger_member(v->more, "of-session").n > 0 || span_is(v->kind, "end");
 }

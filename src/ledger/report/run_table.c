@@ -67,6 +67,17 @@ static uint32_t hex(struct span s)
 
 /* ---- records ---- */
 
+/* A run in a session has its start as the first cause. */
+static struct span session_of(const struct ledger_view *v)
+{
+        static const char last[] = ".start";
+        struct span p = ledger_element(v->parents, 0);
+        size_t n = strlen(last);
+        bool in =
+                ledger_member(v->more, "in-session").n > 0 && p.n > n && memcmp(p.p + p.n - n, last, n) == 0;
+        return in ? span_of(p.p, p.n - n) : span_of(NULL, 0);
+}
+
 static void add_start(struct ledger_runs *r, const struct ledger_view *v)
 {
         uint32_t *slot = slot_of(r, v->run);
@@ -76,6 +87,8 @@ static void add_start(struct ledger_runs *r, const struct ledger_view *v)
         struct ledger_run *run = &r->v[r->n++];
         *run = (struct ledger_run){ .id = v->run,
                                     .box = v->box,
+                                    .session = session_of(v),
+                                    .job = ledger_member(v->more, "job"),
                                     .start_us = v->time_us,
                                     .layers = hex(ledger_member(v->more, "layers")),
                                     .start_cost_us = number(v->more, "start-us") };
@@ -112,7 +125,8 @@ static void add_denial(struct ledger_runs *r, struct ledger_run *run, const stru
         if (ledger_member(v->more, "minor").n > 0)
                 return;
 
-        r->sum[LEDGER_SUM_DENIALS] += v->count > 0 ? (uint64_t) v->count : 1;
+        if (!counted_elsewhere(v))
+                r->sum[LEDGER_SUM_DENIALS] += v->count > 0 ? (uint64_t) v->count : 1;
         mark(run, LEDGER_RUN_DENIED);
         if (span_is(effect, "credential"))
                 mark(run, LEDGER_RUN_DENIED_SECRET);
@@ -191,6 +205,19 @@ static void add_record(struct ledger_runs *r, const struct ledger_view *v, bool 
                 add_of_run(r, run, v);
 }
 
+/* ---- sessions ---- */
+
+/* The processor time of a session includes that of its runs, which have it as well. */
+static void part_sessions(struct ledger_runs *r)
+{
+        for (size_t i = 0; i < r->n; i++) {
+                struct ledger_run *session = r->v[i].session.n ? run_of(r, r->v[i].session) : NULL;
+                if (session)
+                        session->cpu_us -=
+                                session->cpu_us < r->v[i].cpu_us ? session->cpu_us : r->v[i].cpu_us;
+        }
+}
+
 /* ---- all of it ---- */
 
 static size_t count_starts(const struct ledger_log *l, int64_t since_us)
@@ -244,6 +271,7 @@ int ledger_runs_read(const struct ledger_log *l, int64_t since_us, struct ledger
                 add_record(ret, &v, v.time_us >= since_us);
         }
 
+        part_sessions(ret);
         compare_layers(ret);
         return 0;
 }
