@@ -72,6 +72,10 @@ CORDON_API void cordon_context_actor(cordon_context *cx, const char *actor);
 /* 1: boxes can have cores of their own; 0: cores have one thread each, so there is nothing to separate; -1:
  * this kernel cannot separate them. */
 CORDON_API int cordon_host_cores(void);
+/* Called when a command meets an apply or an undo that was interrupted, after it has completed it (`landed`:
+ * the changes are in the tree) or taken it back. */
+typedef void (*cordon_settled)(void *ctx, const char *run, int landed, size_t entries);
+CORDON_API void cordon_context_settled(cordon_context *cx, cordon_settled fn, void *ctx);
 CORDON_API void cordon_context_free(cordon_context *cx); /* free all objects made with it first */
 
 /* ---- policies ---- */
@@ -742,7 +746,8 @@ CORDON_API int cordon_gate_connect(const char *run, unsigned uid, cordon_error *
 CORDON_API int cordon_state_check(const cordon_context *cx, cordon_error *e);
 /* Who approved how carefully, and which gates are never denied. */
 CORDON_API char *cordon_approvals(const cordon_context *cx, int json, cordon_error *e);
-/* An approved effect did harm: counts against its approval. `id`: the effect's, or its first digits. */
+/* An effect did harm. `id`: of an approved one, or its first digits, and it counts against its approval; else
+ * of a record of the ledger, of a run, or the name of a box. */
 CORDON_API int cordon_incident(const cordon_context *cx, const char *id, const char *text, cordon_error *e);
 /* What would flow in boxes that run one after the other, at most 16, as text or JSON; the caller frees it. */
 CORDON_API char *cordon_plan(cordon_policy *const *boxes, size_t count, int json, cordon_error *e);

@@ -207,26 +207,32 @@ static bool record_undo(const struct cordon_context *cx, const char *run, size_t
         return record_after(cx, run, &r);
 }
 
+static bool record_taken_back(const struct work_settled *s, const char *intent)
+{
+        char target[PATH_MAX_BYTES];
+        struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
+        name_target(&s->effects[0], target);
+        r.target = target;
+        r.result = "taken back";
+        r.count = (int64_t) s->count;
+        r.parents[r.parent_count++] = intent;
+        return record_after(s->cx, s->run, &r);
+}
+
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
-bool api_work_settled(const struct work_settled *s)
+static bool record_settled(const struct work_settled *s)
 {
         struct effects f = { .cx = s->cx, .off = is_off(s->cx), .late = true };
         struct err none;
-        char target[PATH_MAX_BYTES];
+        if (!s->mark)
+                return true;
 
         (void) snprintf(f.intent, sizeof f.intent, "%.48s.%.12s", s->run, s->mark);
         if (s->how == WORK_UNDONE)
                 return record_undo(s->cx, s->run, s->count);
 
-        if (s->how == WORK_TAKEN_BACK) {
-                struct ledger_record r = ledger_record_of(LEDGER_FILE, LEDGER_OUTCOME);
-                name_target(&s->effects[0], target);
-                r.target = target;
-                r.result = "taken back";
-                r.count = (int64_t) s->count;
-                r.parents[r.parent_count++] = f.intent;
-                return record_after(s->cx, s->run, &r);
-        }
+        if (s->how == WORK_TAKEN_BACK)
+                return record_taken_back(s, f.intent);
 
         if (f.off)
                 return true;
@@ -238,6 +244,20 @@ bool api_work_settled(const struct work_settled *s)
                 record_effect(&f, &s->effects[i]);
 
         return close_ledger(&f);
+}
+
+bool api_work_settled(const struct work_settled *s)
+{
+        bool recorded = record_settled(s);
+        if (recorded && s->later && s->cx->on_settled)
+                s->cx->on_settled(s->cx->settled_ctx, s->run, s->how == WORK_LANDED, s->count);
+        return recorded;
+}
+
+void cordon_context_settled(cordon_context *cx, cordon_settled fn, void *ctx)
+{
+        cx->on_settled = fn;
+        cx->settled_ctx = ctx;
 }
 
 /* A patch leaves as bytes, and may be applied out of our sight: its digest leads back to the run. */

@@ -15,11 +15,24 @@ const struct cli_option no_options[] = { { 0 } };
 
 static const cordon_error no_memory = { 0 };
 
+static void say_settled(void *ctx, const char *run, int landed, size_t entries)
+{
+        (void) ctx;
+        if (landed)
+                cli_note(
+                        "an apply of %s was interrupted; it is complete now: %zu %s; cordon undo %s takes it "
+                        "back",
+                        run, entries, entries == 1 ? "entry" : "entries", run);
+        else
+                cli_note("an apply or undo of %s was interrupted; it is taken back now: %zu %s", run, entries,
+                         entries == 1 ? "entry" : "entries");
+}
+
 const cordon_context *cli_context(void)
 {
         static cordon_context *own;
-        if (!own)
-                own = cordon_context_new(environ);
+        if (!own && (own = cordon_context_new(environ)))
+                cordon_context_settled(own, say_settled, NULL);
 
         return own;
 }

@@ -3,6 +3,7 @@
  * code reads the environment of the process, so that one process can serve several callers. */
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct work_settled;
@@ -19,6 +20,9 @@ struct cordon_context {
         char *const *environment; /* "NAME=VALUE", NULL-terminated; borrowed */
         /* Called with the outcome of an interrupted apply (src/work/work.h); or NULL. */
         bool (*settled)(const struct work_settled *s);
+        /* Then, if a later command found it: for the caller's eyes; or NULL. */
+        void (*on_settled)(void *ctx, const char *run, int landed, size_t entries);
+        void *settled_ctx;
         struct context_tenant tenant;
         char actor[80]; /* on whose behalf the caller acts, for records of it; "": its user */
 };

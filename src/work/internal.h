@@ -580,6 +580,7 @@ struct op {
         const char *digest; /* of the new entry, once staged */
         const char *before; /* of the replaced entry, from the base; or NULL */
         bool linked;        /* the staged file is a hard link of the host's own */
+        bool again;         /* META: of a directory that another step makes: journal_entries() */
         struct node old;    /* identity of the checked entry: kind, ino, size, mtime, links; kind 0 in an old
                                journal */
         /* only during creation */
@@ -640,9 +641,12 @@ int rejoin_names(struct journal *j, size_t door);
 /* `again`: another process started it. */
 int journal_take_back(struct journal *j, bool again, struct err *e);
 struct work_effect journal_effect(const struct journal *j, const struct op *o);
+/* apply_report.c: how many entries of the tree the steps are about; those that are another step of one are
+ * marked. */
+size_t journal_entries(struct journal *j);
 /* apply_report.c: reports to the context's `settled`. Returns false if it was not taken and must be
  * reported again. */
-bool journal_tell(struct journal *j, enum work_end_of how);
+bool journal_tell(struct journal *j, enum work_end_of how, bool later);
 /* The caller knows the result: it is not reported again. */
 void journal_told(struct journal *j);
 /* Finishes or reverts every interrupted apply of the overlay. */

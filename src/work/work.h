@@ -155,12 +155,13 @@ struct work_apply {
 };
 
 /* The result of an apply (or undo) that was interrupted: it failed and was reverted, or was killed and a
- * later command finished or reverted it. Reported at least once; not without a mark. */
+ * later command finished or reverted it. Reported at least once. */
 enum work_end_of { WORK_LANDED = 0, WORK_TAKEN_BACK, WORK_UNDONE };
 struct work_settled {
         const struct cordon_context *cx; /* of the command that found it */
         enum work_end_of how;
-        const char *run, *mark;
+        bool later;             /* by another command than the one that began it */
+        const char *run, *mark; /* mark NULL: it is to have no record */
         const struct work_effect
                 *effects; /* for WORK_TAKEN_BACK and WORK_UNDONE: the changes that were reverted */
         size_t count;

@@ -120,7 +120,7 @@ int outcome_undo(const struct work_undo *u, const struct layer *l, const struct 
         const char *between = "";
         for (size_t i = 0; j && i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                if (o->kind == OP_META)
+                if (o->again)
                         continue;
                 buf_printf(&out, "%s{\"door\":%u,", between, o->door);
                 json_path(&out, "path", o->path);

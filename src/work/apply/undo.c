@@ -156,6 +156,7 @@ static void tell_copies(const struct work_undo *u, const struct journal *j)
 
 static int undo_journal(const struct work_undo *u, struct journal *j, struct work_outcome *ret, struct err *e)
 {
+        const size_t entries = journal_entries(j);
         if (journal_open_targets(j, false, e) < 0)
                 return -1;
 
@@ -171,8 +172,7 @@ static int undo_journal(const struct work_undo *u, struct journal *j, struct wor
         if (ret->conflicts > 0)
                 return 0;
 
-        for (size_t i = 0; i < j->n; i++)
-                ret->applied += j->ops[i].kind != OP_META;
+        ret->applied = entries;
 
         if (journal_send_out(j, e) < 0 || journal_mark(j, "back", e) < 0)
                 return -1;

@@ -242,12 +242,12 @@ static int take_turns_of(const struct work_apply *a, const struct layer *l, stru
         return take_turns(a->cx, t, e);
 }
 
-static int tell_intent(const struct work_apply *a, const struct journal *j, struct err *e)
+static int tell_intent(const struct work_apply *a, struct journal *j, struct err *e)
 {
         if (!a->before || j->n == 0)
                 return 0;
         const struct work_effect first = journal_effect(j, &j->ops[0]);
-        return a->before(a->effect_ctx, &first, j->n, e);
+        return a->before(a->effect_ctx, &first, journal_entries(j), e);
 }
 
 /* The intent is on disk before any step is done; then the caller's `before` callback runs. */
@@ -296,6 +296,8 @@ static int run_journal(struct journal *j, struct err *e)
 static bool tell_effects(const struct work_apply *a, const struct journal *j)
 {
         for (size_t i = 0; a->effect && i < j->n; i++) {
+                if (j->ops[i].again)
+                        continue;
                 const struct work_effect x = journal_effect(j, &j->ops[i]);
                 a->effect(a->effect_ctx, &x);
         }

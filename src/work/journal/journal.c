@@ -548,13 +548,13 @@ int journal_take_back(struct journal *j, bool again, struct err *e)
         bool told = landed && !again;
         const enum work_end_of how = landed ? WORK_UNDONE : WORK_TAKEN_BACK;
         if (!told)
-                told = journal_tell(j, how);
+                told = journal_tell(j, how, again);
 
         if (journal_remove(j, e) < 0)
                 return -1;
 
         if (!told) /* the removal may have freed the space that the record needed */
-                (void) journal_tell(j, how);
+                (void) journal_tell(j, how, again);
 
         return 0;
 }
@@ -592,7 +592,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
         if (r < 0)
                 (void) err_in(e, "an apply of %s was interrupted and cannot be finished", l->run);
 landed:
-        if (r == 0 && journal_has(j, "done") && !journal_has(j, "told") && journal_tell(j, WORK_LANDED))
+        if (r == 0 && journal_has(j, "done") && !journal_has(j, "told") && journal_tell(j, WORK_LANDED, true))
                 journal_told(j);
 out:
         journal_free(j);
