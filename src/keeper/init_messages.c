@@ -154,8 +154,10 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (b->run.r.end != BOX_RUNNING)
                 return;
 
-        if (WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGTERM && b->run.lease.warned) {
-                keeper_limit_fired(b, LIMIT_TIME); /* it ended by the warning */
+        /* It was told to end because nobody renewed its time: whatever it made of that, its time is over. */
+        bool by_term = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGTERM;
+        if (b->run.lease.warned && (by_term || !b->c.session)) {
+                keeper_limit_fired(b, LIMIT_TIME);
         } else if (WIFSIGNALED(end->status)) {
                 b->run.r.end = BOX_SIGNALED;
                 b->run.r.code = WTERMSIG(end->status);
