@@ -449,11 +449,9 @@ int cli_run_configure(struct run *r, char **command)
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
 
-        /* If reports of hidden paths will not be read, they are not collected. */
-        bool unread = r->end.quiet && !r->end.json && r->end.status_fd < 0 && !r->canary && !r->session;
         bool inherits = r->end.in_session || !r->policy; /* from a session */
         if (!r->set[CORDON_OBSERVE] && !inherits)
-                r->set[CORDON_OBSERVE] = unread ? "calls" : "denials";
+                r->set[CORDON_OBSERVE] = cli_run_observes(r);
 
         for (size_t i = 0; i < OPTIONS; i++)
                 if (r->set[i] && cordon_box_set(r->box, (cordon_option) i, r->set[i]) < 0)

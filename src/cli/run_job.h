@@ -36,6 +36,7 @@ void cli_session_keep(cordon_box *session);
 /* run_notes.c: notes about doors that are wider than they look; the policy of this run, which may be on
  * trial. */
 void cli_run_notes(const struct run *r);
+const char *cli_run_observes(const struct run *r); /* unless --observe says it */
 void cli_run_held(struct run *r); /* effects that wait for an approval are reported as they come */
 cordon_policy *cli_run_policy(const struct run *r);
 

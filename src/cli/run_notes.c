@@ -4,6 +4,7 @@
 #include "cli/run_job.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 cordon_policy *cli_run_policy(const struct run *r)
@@ -81,6 +82,15 @@ void cli_run_notes(const struct run *r)
 
 /* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as
  * one line. */
+/* If nobody reads reports of hidden paths, and no ledger keeps them, they are not collected. */
+const char *cli_run_observes(const struct run *r)
+{
+        const char *ledger = r->set[CORDON_LEDGER] ? r->set[CORDON_LEDGER] : getenv("CORDON_LEDGER");
+        bool kept = !ledger || strcmp(ledger, "off") != 0;
+        bool read = !r->end.quiet || r->end.json || r->end.status_fd >= 0 || r->canary || r->session;
+        return kept || read ? "denials" : "calls";
+}
+
 static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
         const struct run *r = ctx;

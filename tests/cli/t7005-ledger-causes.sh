@@ -2,7 +2,8 @@
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib-net.sh"
 cd "$T" || exit 1
-run() { name=$1 && shift && "$CORDON" run -q --name "$name" "$@" 9>&-; }
+# What a program looks up in vain is not of this test.
+run() { name=$1 && shift && "$CORDON" run -q --observe calls --name "$name" "$@" 9>&-; }
 id_of() { "$CORDON" log --json --box "$1" | jq -r --arg d "$2" 'select((.door // .kind) == $d or .kind == $d or .phase == $d) | .id' | tail -n 1; }
 # Every cause of one effect of a box, however far: BOX:WHAT, sorted.
 causes() { "$CORDON" log trace "$(id_of "$1" "$2")" --back --json | jq -r '.[1:][].record | (.box // .kind) + ":" + (if .phase == "intent" or .phase == "outcome" and .kind == "request" then .phase elif .kind == "credential" or .kind == "net" or .kind == "file" then .kind else .door // .kind end)' | sort -u | tr '\n' ' '; }
