@@ -220,11 +220,11 @@ int verb_incident(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (argc - at != 2)
-                return cli_usage("an incident has the id of the approved effect and one text");
+                return cli_usage("an incident has the id of the effect and one text");
 
         if (cordon_incident(cli_context(), argv[at], argv[at + 1], &e) < 0)
                 return cli_error(&e);
 
-        (void) puts("recorded; `cordon approve stats` counts it");
+        (void) puts("recorded; `cordon log night` lists it");
         return 0;
 }

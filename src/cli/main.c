@@ -56,7 +56,7 @@ static const struct cli_verb verbs[] = {
           json_options, false, GROUP_REVIEW },
         { "approve decoys", "on | off", "show effects now and then that must be denied", verb_approve_decoys,
           no_options, false, GROUP_REVIEW },
-        { "incident", "ID TEXT", "record that an approved effect did harm", verb_incident, no_options, false,
+        { "incident", "ID TEXT", "record that an effect did harm", verb_incident, no_options, false,
           GROUP_REVIEW },
         { "label", "[--json] show [PATH...] | stamp PATH LABEL... | drop --reason TEXT PATH LABEL...",
           "print and change the labels of files", verb_label, label_options, false, GROUP_REVIEW },

@@ -411,6 +411,7 @@ void box_approvals_metrics(const struct cordon_context *cx, struct buf *out);
 /* In one sentence: does each person still read, and is each gate still worth a question? */
 enum box_approving { BOX_APPROVING_NONE = 0, BOX_APPROVING_WELL, BOX_APPROVING_BADLY };
 enum box_approving box_approving(const struct cordon_context *cx, char *ret, size_t cap);
+/* 1: no approval of such an effect was kept. */
 int box_incident(const struct cordon_context *cx, const char *id, const char *text, struct err *e);
 int box_decoys(const struct cordon_context *cx, bool on, struct err *e);
 

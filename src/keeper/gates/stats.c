@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* keeper/gates/stats.c - `cordon approve stats`: does each person still read, and is each gate still worth a
  * question? Reads past decisions, decides nothing. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
 #include "keeper/gates/decisions.h"
@@ -341,7 +342,7 @@ enum box_approving box_approving(const struct cordon_context *cx, char *ret, siz
 static int record_incident(const struct cordon_context *cx, const struct past_decision *d, const char *text,
                            struct err *e)
 {
-        char digest[72], run[64];
+        char digest[72], run[64], name[32]; /* one effect may have several incidents */
         (void) snprintf(run, sizeof run, "incident-%.16s", d->id);
         (void) snprintf(digest, sizeof digest, "sha256:%s", d->id);
         struct ledger *l = ledger_open(cx, run, "i", e);
@@ -349,6 +350,8 @@ static int record_incident(const struct cordon_context *cx, const struct past_de
                 return -1;
 
         struct ledger_record r = ledger_record_of(LEDGER_GATE, LEDGER_HUMAN);
+        (void) snprintf(name, sizeof name, "i%llx", (unsigned long long) clock_mono_ns());
+        r.name = name;
         r.result = gate_state_name(GATE_INCIDENT);
         r.target = d->effect;
         r.door = d->door;
@@ -373,10 +376,9 @@ int box_incident(const struct cordon_context *cx, const char *id, const char *te
                         found = &p.v[i];
                 }
 
-        int r = matches == 1   ? 0
-                : matches == 0 ? err_set(e, ERR_USAGE, 0, "no approval of an effect with this id was kept")
-                               : err_set(e, ERR_USAGE, 0, "%u approved effects begin so: give more of the id",
-                                         matches);
+        int r = matches > 1 ? err_set(e, ERR_USAGE, 0, "%u approved effects begin so: give more of the id",
+                                      matches)
+                            : matches == 0;
         if (r == 0 && found)
                 r = record_incident(cx, found, text, e);
         if (r == 0 && found)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/report/export_metrics.c - Prometheus metrics: counters of all that the ledger has, and what the last
- * audit found. Pure. Labels are words of our own, never text of a box. */
+ * audit found. Pure. Labels are words of our own and names of boxes, never text of a box. */
 #include "base/str.h"
 #include "ledger/internal.h"
 
@@ -35,6 +35,9 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 struct ledger_view v;
                 if (ledger_log_view(x->log, i, &v) < 0 || !ledger_matches(x->filter, &v))
                         continue;
+                bool twice = counted_elsewhere(&v);
+                if (twice && span_is(v.phase, "denied"))
+                        continue;
                 bool nothing = came_to_nothing(&v); /* no party was reached, and nothing crossed */
                 struct counter key = { .kind = v.kind,
                                        .phase = v.phase,
@@ -47,7 +50,7 @@ static size_t count_all(const struct export *x, struct counter *c, size_t most)
                 if (k == n)
                         c[n++] = key;
                 c[k].records += v.count > 0 ? (uint64_t) v.count : 1;
-                c[k].bytes += v.bytes > 0 && !nothing ? (uint64_t) v.bytes : 0;
+                c[k].bytes += v.bytes > 0 && !nothing && !twice ? (uint64_t) v.bytes : 0;
                 c[k].cost += v.cost > 0 ? (uint64_t) v.cost : 0;
         }
 
@@ -134,6 +137,64 @@ static void put_runs(struct export *x, const struct ledger_runs *t)
         export_emit(x, &b);
 }
 
+/* The name of a box is the caller's word, of letters, digits and a few signs. Boxes beyond the room are one
+ * row, "": sums over all rows stay whole. */
+struct box_sums {
+        struct span name;
+        uint64_t runs, failed, denied, cpu_us;
+};
+enum { BOXES_MAX = 200 };
+
+static size_t sum_boxes(const struct ledger_runs *t, struct box_sums *b)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < t->n; i++) {
+                const struct ledger_run *r = &t->v[i];
+                size_t k = 0;
+                while (k < n && !span_eq(b[k].name, r->box))
+                        k++;
+                if (k == n && n < BOXES_MAX)
+                        b[n++].name = r->box;
+                b[k].runs++;
+                b[k].failed += ledger_run_is(r, LEDGER_RUN_FAILED);
+                b[k].denied += ledger_run_is(r, LEDGER_RUN_DENIED);
+                b[k].cpu_us += r->cpu_us;
+        }
+        return b[BOXES_MAX].runs ? BOXES_MAX + 1 : n;
+}
+
+static void put_boxes(struct export *x, const struct ledger_runs *t)
+{
+        static const struct {
+                const char *name, *help;
+                size_t at;
+        } rows[] = {
+                { "box_runs_total", "Runs of a box.", offsetof(struct box_sums, runs) },
+                { "box_runs_failed_total", "Of them, those that failed.", offsetof(struct box_sums, failed) },
+                { "box_runs_denied_total", "Of them, those with denials.",
+                  offsetof(struct box_sums, denied) },
+                { "box_cpu_seconds_total", "Processor time of them.", offsetof(struct box_sums, cpu_us) }
+        };
+        AUTO_BUF(b);
+        struct box_sums *sums = calloc(BOXES_MAX + 1, sizeof *sums);
+        size_t n = sums ? sum_boxes(t, sums) : 0;
+        x->failed |= !sums;
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                put_head(&b, rows[i].name, "counter", rows[i].help);
+                for (size_t k = 0; k < n; k++) {
+                        uint64_t value;
+                        memcpy(&value, (const char *) &sums[k] + rows[i].at, sizeof value);
+                        buf_printf(&b, "cordon_%s{box=\"%.*s\"} ", rows[i].name, (int) sums[k].name.n,
+                                   sums[k].name.n ? (const char *) sums[k].name.p : "");
+                        buf_fixed(&b, value, rows[i].at == offsetof(struct box_sums, cpu_us) ? 6 : 0);
+                        buf_putc(&b, '\n');
+                }
+        }
+
+        free(sums);
+        export_emit(x, &b);
+}
+
 static void put_sums(struct export *x, const struct ledger_runs *t)
 {
         AUTO_BUF(b);
@@ -198,6 +259,7 @@ void export_metrics(struct export *x)
         put_effects(x);
         if (ledger_runs_read(x->log, x->filter->since_us, &t, &e) == 0) {
                 put_runs(x, &t);
+                put_boxes(x, &t);
                 put_sums(x, &t);
                 put_audit(x);
         } else {

@@ -5,7 +5,14 @@
 
 #include <stdlib.h>
 
-enum { BOXES_MAX = 200, WAITED_MAX = 100, DENIED_MAX = 256, DENIED_SHOWN = 20, WAITED_SHOWN = 30 };
+enum {
+        BOXES_MAX = 200,
+        WAITED_MAX = 100,
+        DENIED_MAX = 256,
+        DENIED_SHOWN = 20,
+        WAITED_SHOWN = 30,
+        NOTES_MAX = 100
+};
 
 struct box_row {
         struct span name;
@@ -20,6 +27,18 @@ struct denied {
         struct span box, target, permit;
         uint64_t times;
 };
+struct job_row {
+        struct span name;
+        unsigned runs, failed, open;
+};
+struct note_row { /* an incident, or what a self-test found */
+        struct span id, target, box, text;
+        int64_t time_us;
+};
+struct notes {
+        struct note_row v[NOTES_MAX];
+        size_t n;
+};
 struct night {
         const struct ledger_log *log;
         int64_t since_us;
@@ -27,7 +46,9 @@ struct night {
         struct box_row box[BOXES_MAX];
         struct waited waited[WAITED_MAX];
         struct denied denied[DENIED_MAX];
-        size_t boxes, waits, denials;
+        struct job_row job[BOXES_MAX];
+        struct notes harm, audits;
+        size_t boxes, waits, denials, jobs;
         uint64_t lost; /* rows that did not fit */
 };
 
@@ -55,6 +76,35 @@ static void add_run(struct night *n, const struct ledger_run *r)
         b->cpu_us += r->cpu_us;
 }
 
+static void add_job(struct night *n, const struct ledger_run *r)
+{
+        size_t i = 0;
+        if (r->job.n == 0)
+                return;
+
+        while (i < n->jobs && !span_eq(n->job[i].name, r->job))
+                i++;
+        if (i == BOXES_MAX) {
+                n->lost++;
+                return;
+        }
+
+        n->jobs += i == n->jobs;
+        struct job_row *j = &n->job[i];
+        j->name = r->job;
+        j->runs++;
+        j->failed += ledger_run_is(r, LEDGER_RUN_FAILED);
+        j->open += !ledger_run_is(r, LEDGER_RUN_ENDED);
+}
+
+static void add_note(struct night *n, struct notes *to, const struct ledger_view *v, struct span text)
+{
+        if (to->n == NOTES_MAX)
+                n->lost++;
+        else
+                to->v[to->n++] = (struct note_row){ v->id, v->target, v->box, text, v->time_us };
+}
+
 /* Each effect once, with its newest state. */
 static void add_wait(struct night *n, const struct ledger_view *v)
 {
@@ -75,7 +125,7 @@ static void add_wait(struct night *n, const struct ledger_view *v)
 static void add_denial(struct night *n, const struct ledger_view *v)
 {
         size_t i = 0;
-        if (ledger_member(v->more, "minor").n > 0)
+        if (ledger_member(v->more, "minor").n > 0 || counted_elsewhere(v))
                 return;
 
         while (i < n->denials &&
@@ -103,13 +153,19 @@ static int most_first(const void *a, const void *b)
 static void collect(struct night *n)
 {
         struct ledger_view v;
-        for (size_t i = 0; i < n->runs.n; i++)
+        for (size_t i = 0; i < n->runs.n; i++) {
                 add_run(n, &n->runs.v[i]);
+                add_job(n, &n->runs.v[i]);
+        }
 
         for (uint64_t i = 0; i < ledger_log_count(n->log); i++) {
                 if (ledger_log_view(n->log, i, &v) < 0 || v.time_us < n->since_us)
                         continue;
-                if (span_is(v.kind, "gate") && v.digest.n)
+                if (span_is(v.kind, "gate") && span_is(v.result, "incident"))
+                        add_note(n, &n->harm, &v, ledger_member(v.more, "reason"));
+                else if (span_is(v.kind, "audit"))
+                        add_note(n, &n->audits, &v, v.result);
+                else if (span_is(v.kind, "gate") && v.digest.n)
                         add_wait(n, &v);
                 else if (span_is(v.phase, "denied"))
                         add_denial(n, &v);
@@ -167,6 +223,33 @@ static void put_denied(const struct night *n, struct buf *out)
                 buf_printf(out, "  and %zu more: cordon log --kind denied\n", n->denials - DENIED_SHOWN);
 }
 
+static void put_notes(const char *title, const struct notes *t, struct buf *out)
+{
+        char time[TEXT_TIME];
+        if (t->n > 0)
+                buf_printf(out, "\n%s\n", title);
+        for (size_t i = 0; i < t->n; i++) {
+                buf_printf(out, "  %s  ", text_time(t->v[i].time_us, ' ', time));
+                text_put(out, t->v[i].target, 60);
+                buf_puts(out, ": ");
+                text_put(out, t->v[i].text, 100);
+                buf_puts(out, " (");
+                text_put(out, t->v[i].id, LEDGER_ID_MAX);
+                buf_puts(out, ")\n");
+        }
+}
+
+static void put_jobs(const struct night *n, struct buf *out)
+{
+        if (n->jobs > 0)
+                buf_puts(out, "\nBATCH JOBS\n  RUNS FAILED OPEN  JOB\n");
+        for (size_t i = 0; i < n->jobs; i++) {
+                buf_printf(out, "  %4u %6u %4u  ", n->job[i].runs, n->job[i].failed, n->job[i].open);
+                text_put(out, n->job[i].name, 60);
+                buf_putc(out, '\n');
+        }
+}
+
 static void put_first(const struct night *n, struct buf *out)
 {
         const struct ledger_run *run;
@@ -179,8 +262,7 @@ static void put_first(const struct night *n, struct buf *out)
                            (unsigned long long) tripped, ledger_plain(run->id, id, sizeof id));
 
         if (n->runs.sum[LEDGER_SUM_INCIDENTS])
-                buf_printf(out, "%llu incidents: cordon log --kind gate\n",
-                           (unsigned long long) n->runs.sum[LEDGER_SUM_INCIDENTS]);
+                buf_printf(out, "%llu incidents\n", (unsigned long long) n->runs.sum[LEDGER_SUM_INCIDENTS]);
 
         uint64_t unknown = ledger_runs_count(&n->runs, LEDGER_RUN_UNKNOWN, &run);
         if (unknown)
@@ -193,9 +275,12 @@ static void put_text(const struct night *n, struct buf *out)
 {
         AUTO_BUF(reached);
         put_first(n, out);
+        put_notes("INCIDENTS", &n->harm, out);
         put_boxes(n, out);
+        put_jobs(n, out);
         put_waited(n, out);
         put_denied(n, out);
+        put_notes("SELF-TESTS", &n->audits, out);
         buf_puts(out, "\nREACHED\n");
         if (ledger_reached_since(n->log, n->since_us, false, &reached) == 0)
                 buf_puts(out, "  nobody but yourself\n");
@@ -253,6 +338,30 @@ static void lists_json(const struct night *n, struct buf *out)
         }
 }
 
+static void notes_json(const char *key, const struct notes *t, struct buf *out)
+{
+        buf_printf(out, "],\n\"%s\":[", key);
+        for (size_t i = 0; i < t->n; i++) {
+                buf_printf(out, "%s\n {\"time\":%lld", i ? "," : "", (long long) t->v[i].time_us);
+                member(out, "id", t->v[i].id);
+                member(out, "target", t->v[i].target);
+                member(out, "text", t->v[i].text);
+                member(out, "box", t->v[i].box);
+                buf_putc(out, '}');
+        }
+}
+
+static void jobs_json(const struct night *n, struct buf *out)
+{
+        buf_puts(out, "],\n\"jobs\":[");
+        for (size_t i = 0; i < n->jobs; i++) {
+                buf_printf(out, "%s\n {\"runs\":%u,\"failed\":%u,\"open\":%u", i ? "," : "", n->job[i].runs,
+                           n->job[i].failed, n->job[i].open);
+                member(out, "job", n->job[i].name);
+                buf_putc(out, '}');
+        }
+}
+
 /* Its rows are a line each. */
 static void reached_json(const struct night *n, struct buf *out)
 {
@@ -274,6 +383,9 @@ static void put_json(const struct night *n, struct buf *out)
         buf_printf(out, "{\"since\":%lld,\"runs\":%zu,\"boxes\":[", (long long) n->since_us, n->runs.n);
         boxes_json(n, out);
         lists_json(n, out);
+        notes_json("harm", &n->harm, out);
+        notes_json("selftests", &n->audits, out);
+        jobs_json(n, out);
         reached_json(n, out);
         buf_printf(out, "],\n\"stopped\":%llu,\"incidents\":%llu,\"unknown\":%llu,\"left_off\":%llu}\n",
                    (unsigned long long) ledger_runs_count(&n->runs, LEDGER_RUN_TRIPPED, &ignored),
