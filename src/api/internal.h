@@ -22,6 +22,7 @@ struct cordon_policy {
         struct checked_policy *checked;      /* made on demand, dropped when a line is added */
         char work[ROOT_MAX], home[ROOT_MAX]; /* the values of {work} and {home}; "": not set yet */
         bool hold_writes;                    /* see struct policy_context */
+        char *stock;                         /* policy_mark_stock(); or NULL */
         bool from_file;                      /* a file was given: nothing is opened by default */
         char typed[96];                      /* its options, cut; no values of variables */
         struct policy_places *places;

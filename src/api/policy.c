@@ -75,6 +75,7 @@ void cordon_policy_free(cordon_policy *p)
 
         api_policy_changed(p);
         policy_places_free(p->places);
+        free(p->stock);
         policy_free(p->lines);
         for (unsigned i = 0; i < p->rule_count; i++)
                 free(p->rules[i]);
@@ -288,6 +289,9 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
                 return 0;
 
         p->checked = api_check_at(p, clock_wall_s(), to_err(e));
+        if (p->checked && p->stock)
+                policy_mark_stock(p->checked, p->stock);
+
         if (p->checked && (api_schemas(p, to_err(e)) < 0 ||
                            (p->has_stage && policy_label_places(p->checked, &p->staged, to_err(e)) < 0))) {
                 policy_checked_free(p->checked);

@@ -42,14 +42,17 @@ static void put_told(struct buf *out, const struct vault_told *t)
 int api_recipe_make(struct cordon_box *b, struct err *e)
 {
         AUTO_BUF(policy);
+        AUTO_BUF(stock);
         struct buf *out = &b->recipe;
         policy_canonical_json(b->policy->checked, &policy);
+        policy_stock_mask(b->policy->checked, &stock);
         out->n = 0;
         buf_printf(out,
                    "{\"format\":%d,\"observe\":%d,\"trip\":%u,\"stage\":%d,\"ledger\":%d,\"root\":%d,"
                    "\"words\":%d",
                    FORMAT, b->observe, b->trip, b->stage, b->ledger, b->root_inside, b->words >= 0);
         put_text(out, "policy", buf_str(&policy));
+        put_text(out, "stock", buf_str(&stock));
         put_text(out, "work", b->policy->work);
         put_text(out, "home", b->policy->home);
         put_text(out, "name", b->name);
@@ -68,7 +71,9 @@ int api_recipe_make(struct cordon_box *b, struct err *e)
         }
 
         buf_puts(out, "]}");
-        return out->failed || policy.failed ? err_set(e, ERR_MEMORY, 0, "no memory for a session") : 0;
+        return out->failed || policy.failed || stock.failed
+                       ? err_set(e, ERR_MEMORY, 0, "no memory for a session")
+                       : 0;
 }
 
 /* ---- reading ---- */
@@ -140,6 +145,7 @@ static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
         b->root_inside = number_of(o, "root");
         b->ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
         b->ledger_said = true;
+        b->policy->stock = strdup(text_of(o, "stock"));
         b->has_words = number_of(o, "words");
         (void) snprintf(b->name, sizeof b->name, "%s", text_of(o, "name"));
         if (read_told(b, json_get(o, "told")) < 0)

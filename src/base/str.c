@@ -5,6 +5,19 @@
 
 #include <stdio.h>
 
+struct span str_word(struct span *rest)
+{
+        size_t from = 0, to;
+        while (from < rest->n && rest->p[from] == ' ')
+                from++;
+        for (to = from; to < rest->n && rest->p[to] != ' ';)
+                to++;
+
+        struct span word = span_of(rest->p + from, to - from);
+        *rest = span_of(rest->p + to, rest->n - to);
+        return word;
+}
+
 int str_to_u64(struct span s, uint64_t *ret_value)
 {
         if (s.n == 0 || s.n > 20 || (s.n > 1 && s.p[0] == '0'))

@@ -3,6 +3,8 @@
 #pragma once
 #include "base/span.h"
 
+/* Takes the next word of those that spaces separate; empty: none is left. */
+struct span str_word(struct span *rest);
 /* Decimal digits only: no sign, space, leading zero (except "0") or trailing bytes. Returns 0 or -1. */
 int str_to_u64(struct span s, uint64_t *ret_value);
 

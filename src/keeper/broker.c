@@ -434,6 +434,16 @@ static bool is_settled(struct box *b)
         return settled;
 }
 
+static void start_writer(struct box *b, struct err *e)
+{
+        int lines[2] = { b->broker.ledger, -1 };
+        if (causes_line(b, &lines[1]) < 0)
+                (void) err_set(e, ERR_IO, errno, "a line to the ledger's writer: %s", strerror(errno));
+        else
+                b->broker.writer = ledger_writer_start(b->c.cx, keeper_run(&b->run), b->run.r.name, lines, e);
+        fd_close(&lines[1]);
+}
+
 /* Without a writer the broker closes its doors with consequences; it gets the reason. */
 void broker_record(struct box *b)
 {
@@ -445,8 +455,7 @@ void broker_record(struct box *b)
         bool asks = poll(&p, 1, 0) == 1 && (p.revents & POLLIN);
         AUTO_FD(dir, asks ? ledger_dir_open(b->c.cx, true, &e) : -1);
         if (dir >= 0)
-                b->broker.writer = ledger_writer_start(b->c.cx, keeper_run(&b->run), b->run.r.name,
-                                                       b->broker.ledger, &e);
+                start_writer(b, &e);
 
         if (b->broker.writer.pid < 0 && asks) {
                 struct ledger_answer no = { .number = 0 };
@@ -523,6 +532,7 @@ bool broker_finish(struct box *b)
 bool broker_writer_end(struct box *b)
 {
         fd_close(&b->broker.ledger);
+        fd_close(&b->broker.causes);
         if (child_reap(&b->broker.writer, NULL) || keeper_waits_too_long(b, WRITER_MS)) {
                 fd_close(&b->broker.writer.pidfd);
                 return true;

@@ -120,6 +120,7 @@ struct broker_line { /* to the broker of this box */
         uint64_t ledger_ns; /* when to retry to start a writer; 0: no request yet */
         uint64_t ledger_until_ns;
         struct child writer;   /* of the ledger, for this run */
+        int causes;            /* to it, what requests are caused by; or -1 */
         struct err error;      /* why it did not start */
         bool odd;              /* and sent something else than READY */
         bool finishing;        /* its last rows were requested */
@@ -211,25 +212,26 @@ struct told { /* running boxes that were asked, and have not answered yet */
 struct box {
         struct box_config c;
         struct run run;
-        struct box *session;        /* this is a run in it; or NULL */
-        struct box *runs, *sibling; /* of a session: its runs; of a run: the next */
-        unsigned endorsed;          /* bits of its outputs that lost `untrusted`, all runs together */
-        uint32_t id;                /* of a run; of a session: of its newest */
-        uint32_t leader;            /* pid of the run's first process in the box */
-        int session_line;           /* the session's end of the run's control socket, or -1 */
-        struct box *ended;          /* of a session: remote runs that have still to request its label */
-        bool begun;                 /* a remote run: init has its begin */
-        bool asks_label;            /* a remote run: it has sent c.label, and gets the session's */
-        bool ran;                   /* the end of the run is still to be sent over it */
-        struct wall_end last;       /* then this */
-        bool wants_tty;             /* a run: it has requested a terminal from init */
-        int ahead;                  /* of a session: a spare that waits for the next run, or -1 */
-        uint64_t idle_ns;           /* of a session: since when it has no run */
-        int peers;                  /* of a session: an epoll with the lines of its remote runs; or -1 */
-        int ending[CLIENTS_MAX];    /* of a session: clients that wait for its result; or -1 */
-        bool remote;                /* the run's keeper is another process; of a session: it is that one's */
-        bool joining;               /* a run: the session has not sent its spare yet */
-        bool passed_on;             /* a run: the session has passed its begin on to init */
+        struct box *session;           /* this is a run in it; or NULL */
+        struct box *runs, *sibling;    /* of a session: its runs; of a run: the next */
+        unsigned endorsed;             /* bits of its outputs that lost `untrusted`, all runs together */
+        uint32_t id;                   /* of a run; of a session: of its newest */
+        uint32_t leader;               /* pid of the run's first process in the box */
+        int session_line;              /* the session's end of the run's control socket, or -1 */
+        struct box *ended;             /* of a session: remote runs that have still to request its label */
+        bool begun;                    /* a remote run: init has its begin */
+        char told_causes[WALL_CAUSES]; /* a remote run: of what it requests */
+        bool asks_label;               /* a remote run: it has sent c.label, and gets the session's */
+        bool ran;                      /* the end of the run is still to be sent over it */
+        struct wall_end last;          /* then this */
+        bool wants_tty;                /* a run: it has requested a terminal from init */
+        int ahead;                     /* of a session: a spare that waits for the next run, or -1 */
+        uint64_t idle_ns;              /* of a session: since when it has no run */
+        int peers;                     /* of a session: an epoll with the lines of its remote runs; or -1 */
+        int ending[CLIENTS_MAX];       /* of a session: clients that wait for its result; or -1 */
+        bool remote;    /* the run's keeper is another process; of a session: it is that one's */
+        bool joining;   /* a run: the session has not sent its spare yet */
+        bool passed_on; /* a run: the session has passed its begin on to init */
         enum phase phase;
         struct waiting wait;
         bool given_up; /* its caller has let go of it, or it failed before anything could run */
@@ -612,6 +614,10 @@ void record_finish(struct run *run);
 bool record_written(struct run *run,
                     bool last); /* its end. False: another writer is in the way; not with `last` */
 bool record_is_open(const struct run *run); /* the start is written, and no end */
+/* causes.c: tells the ledger's writer what the requests of this box, or of its session, are caused by. */
+int causes_line(struct box *b, int *ret_its); /* the writer's end */
+void causes_changed(struct box *b);
+void causes_of_peer(struct box *b, const char *ids); /* in a session, of a run of another process */
 void record_free(struct run *run);
 /* publish.c: single files that the box has as copies */
 int keeper_copies_open(struct box *b, struct err *e);

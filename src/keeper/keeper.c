@@ -41,9 +41,12 @@ struct box *keeper_new(const struct box_config *c)
 
         b->run.staged = b->run.calls = b->run.tty = b->registry = b->held = b->name_lock = b->client =
                 b->epoll = b->wait.fd = -1;
-        b->broker = (struct broker_line){
-                .process = CHILD_NONE, .control = -1, .ledger = -1, .writer = CHILD_NONE, .trust = -1
-        };
+        b->broker = (struct broker_line){ .process = CHILD_NONE,
+                                          .control = -1,
+                                          .ledger = -1,
+                                          .writer = CHILD_NONE,
+                                          .causes = -1,
+                                          .trust = -1 };
         for (unsigned i = 0; i < HANDLES_MAX; i++)
                 b->run.memfd[i] = -1;
 

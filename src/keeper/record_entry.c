@@ -51,36 +51,36 @@ void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDG
 
 /* A record has room for so many causes. If more exist, one record names them all, and stands for them from
  * then on. */
-static void fold_inputs(struct run *run)
+static void fold(struct run *run, struct inputs *in)
 {
         struct ledger_record r = record_of(run, LEDGER_HANDLE, LEDGER_OUTCOME);
         char id[LEDGER_ID_MAX] = "";
         r.result = "came in, with others";
-        for (unsigned i = 0; i < run->record->input_count; i++)
-                r.parents[r.parent_count++] = run->record->inputs[i];
+        for (unsigned i = 0; i < in->count; i++)
+                r.parents[r.parent_count++] = in->id[i];
 
         record_add(run, &r, id);
         if (!run->record)
                 return;
 
-        memcpy(run->record->inputs[0], id, sizeof id);
-        run->record->input_count = 1;
+        memcpy(in->id[0], id, sizeof id);
+        in->count = 1;
 }
 _Static_assert(1 + INPUTS_MAX <= LEDGER_PARENTS_MAX, "the start and all inputs fit");
 
-void record_input(struct run *run, const char *id)
+void record_list_input(struct run *run, struct inputs *in, const char *id)
 {
-        if (run->record->input_count == INPUTS_MAX)
-                fold_inputs(run);
+        if (in->count == INPUTS_MAX)
+                fold(run, in);
         if (run->record)
-                memcpy(run->record->inputs[run->record->input_count++], id, LEDGER_ID_MAX);
+                (void) snprintf(in->id[in->count++], LEDGER_ID_MAX, "%s", id);
 }
 
 void record_causes(struct run *run, struct ledger_record *r)
 {
         struct record *c = run->record;
-        for (unsigned i = 0; c && i < c->input_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
-                r->parents[r->parent_count++] = c->inputs[i];
+        for (unsigned i = 0; c && i < c->in.count && r->parent_count < LEDGER_PARENTS_MAX; i++)
+                r->parents[r->parent_count++] = c->in.id[i];
 
         if (!c || run->box->broker.after == 0 || r->parent_count == LEDGER_PARENTS_MAX)
                 return;

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 enum {
-        SHOWN_MAX = INPUTS_MAX - 2, /* room for standard input, and for files that were seen to be read */
+        SHOWN_MAX = 64, /* files that have a record each */
         SMALL_FILE = 64 << 10
 };
 
@@ -127,36 +127,66 @@ static const char *told_of(const struct door *d, bool made)
         return made ? "made by another run" : "shown; single reads are not observed";
 }
 
+static bool shows_file(const struct door *d)
+{
+        return (d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE) && d->path &&
+               !d->from_stock;
+}
+
+static void add_shown(struct run *run, const struct door *d, const char *origin)
+{
+        char id[LEDGER_ID_MAX] = "", digest[72];
+        struct ledger_record r = record_of(run, LEDGER_FILE, LEDGER_CLAIM);
+        digest_small(run, d->path, digest);
+        r.door = policy_door_word(d->kind);
+        r.target = d->path;
+        r.writes = d->kind == DOOR_WRITE;
+        r.result = told_of(d, origin[0]);
+        r.digest = digest[0] ? digest : NULL;
+        if (origin[0])
+                r.parents[r.parent_count++] = origin;
+
+        record_add(run, &r, id);
+        if (run->record)
+                record_input(run, id);
+}
+
+/* One record for all that have none of their own; it names the first. */
+static void add_others(struct run *run, const struct door *first, unsigned count)
+{
+        char id[LEDGER_ID_MAX] = "";
+        struct ledger_record r = record_of(run, LEDGER_FILE, LEDGER_CLAIM);
+        r.door = policy_door_word(first->kind);
+        r.target = first->path;
+        r.result = "shown, with others";
+        r.count = count;
+        record_add(run, &r, id);
+        if (run->record)
+                record_input(run, id);
+}
+
 /* A file that a door of the caller's own shows is an input, read or not: single reads are not seen. A file
  * that another run created has that run's effect as its cause. Reads below a directory are seen with
  * --observe all only: record_read_origins(). */
 void record_shown(struct run *run)
 {
         size_t n;
-        const struct door *d = policy_doors(run->c->policy, &n);
+        unsigned shown = 0, others = 0;
+        const struct door *d = policy_doors(run->c->policy, &n), *first = NULL;
         for (size_t i = 0; run->record && i < n; i++) {
-                char origin[LEDGER_ID_MAX], id[LEDGER_ID_MAX] = "", digest[72];
-                bool writes = d[i].kind == DOOR_WRITE;
-                bool file = d[i].kind == DOOR_READ || d[i].kind == DOOR_EDIT || writes;
-                if (!file || !d[i].path || d[i].from_stock)
+                char origin[LEDGER_ID_MAX] = "";
+                if (!shows_file(&d[i]))
                         continue;
-                struct ledger_record r = record_of(run, LEDGER_FILE, LEDGER_CLAIM);
+
                 ledger_path_origin(d[i].path, origin);
-                bool cause = origin[0] || run->record->input_count < SHOWN_MAX;
-                if (!cause && !writes)
-                        continue;
-                digest_small(run, d[i].path, digest);
-                r.door = policy_door_word(d[i].kind);
-                r.target = d[i].path;
-                r.writes = writes;
-                r.result = told_of(&d[i], origin[0]);
-                r.digest = digest[0] ? digest : NULL;
-                if (origin[0])
-                        r.parents[r.parent_count++] = origin;
-                record_add(run, &r, id);
-                if (run->record && cause)
-                        record_input(run, id);
+                if (origin[0] || d[i].kind == DOOR_WRITE || shown++ < SHOWN_MAX)
+                        add_shown(run, &d[i], origin);
+                else if (others++ == 0)
+                        first = &d[i];
         }
+
+        if (run->record && first)
+                add_others(run, first, others);
 }
 
 /* The effect of another run that made this file, if the box may read it: the path is the payload's word. */

@@ -80,6 +80,8 @@ static int add_start(struct run *run, struct err *e)
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
         put_job(run, &r, job, task);
+        if (run->r.in_session)
+                ledger_more_number(&r, "in-session", 1);
         ledger_more_text(&r, "labels", label_text(&run->r.label, labels));
         if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);

@@ -6,7 +6,12 @@
 #include "keeper/internal.h"
 #include "ledger/ledger.h"
 
-enum { STREAMS = 3, INPUTS_MAX = 6 };
+enum { STREAMS = 3, INPUTS_MAX = LEDGER_CAUSES_MAX };
+
+struct inputs {
+        char id[INPUTS_MAX][LEDGER_ID_MAX];
+        unsigned count;
+};
 
 struct record {
         struct ledger *ledger;
@@ -16,8 +21,7 @@ struct record {
         } stream[STREAMS];
         char pipe[STREAMS][80]; /* "DEV:INO@BOOT" when the caller's stream is a pipe */
         char start[LEDGER_ID_MAX];
-        char inputs[INPUTS_MAX][LEDGER_ID_MAX];
-        unsigned input_count;
+        struct inputs in;
         char reply[LEDGER_ID_MAX];
         bool hardware;
         bool over; /* the end is written: a later report is not an effect of the run */
@@ -31,11 +35,14 @@ void record_causes(struct run *run, struct ledger_record *r);
 /* Appends it. A ledger that fails is off from there on, and run->record is NULL. */
 void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDGER_ID_MAX]);
 void record_off(struct run *run, const struct err *e);
-/* Later output may be caused by this record. */
-void record_input(struct run *run, const char *id);
+/* Adds to a list; one that is full becomes a single record of this run, with all of it as causes. */
+void record_list_input(struct run *run, struct inputs *in, const char *id);
 /* "sha256:..." */
 void record_digest(struct sha256 *s, char ret[72]);
 void record_digest_of(struct span bytes, char ret[72]);
+
+/* causes.c: what leaves later, as output or as a request, may be caused by this record. */
+void record_input(struct run *run, const char *id);
 
 /* record_inputs.c */
 void record_handles(struct run *run, bool out);

@@ -130,6 +130,8 @@ static bool pass_order(struct box *session, struct box *b)
         b->asks_label |= o.labels;
         if (o.labels)
                 b->c.label = label_of(o.label);
+        if (o.tells)
+                causes_of_peer(b, o.causes);
         return true;
 }
 

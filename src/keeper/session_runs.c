@@ -78,6 +78,7 @@ static void unlink_run(struct box *b)
         take_out(&b->session->runs, b);
         take_out(&b->session->ended, b);
         b->session->idle_ns = clock_mono_ns();
+        causes_changed(b->session);
 }
 
 /* Only what session_peers.c fills is in it: it is not a box that lives. */

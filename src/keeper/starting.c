@@ -222,6 +222,7 @@ int starting_order(struct box *b, struct err *e)
                         wall_handover_words(&b->handover, o, b->run.one_output);
                 else
                         wall_handover_seal(&b->handover, o);
+                causes_changed(b);
                 if (wall_run(b->session ? &b->session->child : &b->child, b->leader, b->id, &o->limits) < 0)
                         return err_set(e, ERR_WALL, errno, "ordering the run: %s", strerror(errno));
         }

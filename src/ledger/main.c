@@ -3,7 +3,7 @@
  * libcrypto. Started by keepers in the background and by `cordon log verify` and `cordon log`; not a command
  * for users.
  *
- *     write DIR RUN BOX intents of a run's broker, over descriptor 3 (writer.c)
+ *     write DIR RUN BOX intents of a run's broker, over descriptor 3, and their causes, over 4 (writer.c)
  *     seal DIR          tiles and checkpoints until two seconds after the last write
  *     seal-once DIR     one checkpoint over the whole ledger
  *     rotate DIR        a new key
@@ -81,7 +81,7 @@ static int in_dir(const char *place, int (*work)(int dir, struct err *e), struct
 static int write_for(const char *place, const char *run, const char *box, struct err *e)
 {
         /* Closes the descriptors that the caller's program left open. */
-        (void) syscall(SYS_close_range, LEDGER_LINE + 1U, ~0U, 0U);
+        (void) syscall(SYS_close_range, LEDGER_CAUSES_LINE + 1U, ~0U, 0U);
         int dir = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         return jail_close(dir, false, e) < 0 ? -1 : writer_run(dir, run, box);
 }

@@ -382,6 +382,10 @@ const struct policy_warm_row *policy_warm_row(enum policy_warm kind);
 /* The line without its word: "python3 import json re"; NULL: not stated. */
 const char *policy_warm(const struct checked_policy *c, enum policy_warm kind);
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
+/* Which of them come from a stock policy, a digit each; and the same of a policy that was read from the
+ * canonical JSON of the first, which does not have it. */
+void policy_stock_mask(const struct checked_policy *c, struct buf *out);
+void policy_mark_stock(struct checked_policy *c, const char *mask);
 /* Those whose `until` is over: they open nothing. */
 const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count);
 /* A door as a line without its `until`, and the date alone ("": none). For callers that count the days of

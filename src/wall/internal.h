@@ -54,7 +54,8 @@ enum wall_command {
         COMMAND_OPEN,    /* the cover of a shut place is taken off; arg: which */
         COMMAND_RUN,     /* a spare gets its run order: its clocks begin */
         COMMAND_RENEW,   /* its time ends so much later */
-        COMMAND_LABEL    /* to a session, never to init: see wall_label() */
+        COMMAND_LABEL,   /* to a session, never to init: see wall_label() */
+        COMMAND_CAUSES   /* the same: wall_causes() */
 };
 struct wall_order {
         uint32_t command;
@@ -62,6 +63,7 @@ struct wall_order {
         uint32_t id; /* CONNECT: of the question, for its answer; RUN, SIGNAL, RENEW: of the run */
         uint64_t time_ms, cpu_ms;   /* RUN: its limits; RENEW: one of them */
         char label[LABEL_TEXT_MAX]; /* LABEL */
+        char causes[WALL_CAUSES];   /* CAUSES */
 };
 struct wire_form;
 extern const struct wire_form wall_order_form;

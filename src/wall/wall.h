@@ -282,14 +282,19 @@ int wall_forward(int line, const struct wall_message *m, int fd);
 /* The other way: passes an order of a run's keeper, which is another process, on to init, if it is about that
  * run: its begin, which is answered with WALL_SAYS_READY, a signal, a renewal, a terminal. Returns 1, 0 if
  * the line is closed, -1 with errno set (EPROTO: not such an order). Its label is not init's concern. */
+enum { WALL_CAUSES = 384 };
 struct wall_relayed {
         bool begins, tty;           /* it requests a terminal */
         bool labels;                /* it has this label, and requests the session's */
         char label[LABEL_TEXT_MAX]; /* then this */
+        bool tells;                 /* the causes of what it requests */
+        char causes[WALL_CAUSES];   /* then these */
 };
 int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret);
 /* Such an order: before the begin, with what the run is handed, and when nothing of it can come any more. */
 int wall_label(const struct wall_child *session, const struct label *l);
+/* What the requests of this run are caused by from here on: ids of records, separated by spaces. */
+int wall_causes(const struct wall_child *session, const char *ids);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);
 /* Requests a terminal of the box's own: WALL_SAYS_TTY. */

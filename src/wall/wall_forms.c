@@ -71,9 +71,10 @@ _Static_assert(sizeof forms / sizeof *forms == (size_t) WALL_SAYS_RISES, "a form
 static const struct wire_field order[] = {
         WIRE_NUMBER(struct wall_order, command), WIRE_NUMBER(struct wall_order, arg),
         WIRE_NUMBER(struct wall_order, id),      WIRE_NUMBER(struct wall_order, time_ms),
-        WIRE_NUMBER(struct wall_order, cpu_ms),  WIRE_STRING(struct wall_order, label)
+        WIRE_NUMBER(struct wall_order, cpu_ms),  WIRE_STRING(struct wall_order, label),
+        WIRE_STRING(struct wall_order, causes)
 };
-const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 3, struct wall_order, order);
+const struct wire_form wall_order_form = WIRE_FORM(WIRE_WALL_ORDER, 4, struct wall_order, order);
 
 int wall_put(int control, const struct wall_message *m, int pass)
 {

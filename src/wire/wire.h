@@ -73,6 +73,7 @@ enum wire_type {
         WIRE_OUTPUT_LINE,
         WIRE_SIGNER_ORDER,
         WIRE_SIGNER_MESSAGE,
+        WIRE_LEDGER_CAUSES,
         WIRE_WALL_MESSAGE = 32 /* and its word */
 };
 

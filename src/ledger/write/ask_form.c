@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/write/ask_form.c - the encodings of the broker's requests to the ledger's writer, and of its
- * answers. A field that is added, moved or changed makes a new version. */
+/* ledger/write/ask_form.c - the encodings of the broker's requests to the ledger's writer, of its answers,
+ * and of what the keeper tells it. A field that is added, moved or changed makes a new version. */
 #include "ledger/ledger.h"
 #include "wire/wire.h"
 
@@ -24,3 +24,6 @@ static const struct wire_field answer[] = {
         WIRE_STRING(struct ledger_answer, why),
 };
 const struct wire_form ledger_answer_form = WIRE_FORM(WIRE_LEDGER_ANSWER, 1, struct ledger_answer, answer);
+
+static const struct wire_field causes[] = { WIRE_STRING(struct ledger_causes, ids) };
+const struct wire_form ledger_causes_form = WIRE_FORM(WIRE_LEDGER_CAUSES, 1, struct ledger_causes, causes);

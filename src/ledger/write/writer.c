@@ -30,6 +30,9 @@ struct writer {
         uint32_t shared[OPEN_MAX_EFFECTS]; /* intents of connections: they cover later ones */
         unsigned shared_count;
         uint32_t covered; /* the greatest number of an outcome under one of them */
+        char causes[LEDGER_CAUSES_MAX][LEDGER_ID_MAX]; /* of intents, as the keeper last told them */
+        unsigned cause_count;
+        int told; /* the keeper's line; -1: it is over */
         struct ledger_ask asked[BATCH];
         unsigned asked_count;
 };
@@ -79,6 +82,35 @@ static int add(struct writer *w, struct ledger_record *r, char what, uint32_t nu
         return ledger_append(w->l, r, false, NULL, e);
 }
 
+/* ---- causes ---- */
+
+static void take_causes(struct writer *w, const char *ids)
+{
+        struct span rest = span_str(ids), id;
+        w->cause_count = 0;
+        while (w->cause_count < LEDGER_CAUSES_MAX && (id = str_word(&rest)).n > 0)
+                (void) snprintf(w->causes[w->cause_count++], LEDGER_ID_MAX, "%.*s", (int) id.n, id.p);
+}
+
+/* The keeper tells them before the box gets what they name: so they are here before the request. */
+static void hear_causes(struct writer *w)
+{
+        struct ledger_causes c;
+        struct pollfd p = { .fd = w->told, .events = POLLIN };
+        while (w->told >= 0 && poll(&p, 1, 0) > 0) {
+                if (wire_take(w->told, &ledger_causes_form, &c, NULL) == 1)
+                        take_causes(w, c.ids);
+                else
+                        w->told = -1;
+        }
+}
+
+static void add_causes(const struct writer *w, struct ledger_record *r)
+{
+        for (unsigned i = 0; i < w->cause_count && r->parent_count < LEDGER_PARENTS_MAX; i++)
+                r->parents[r->parent_count++] = w->causes[i];
+}
+
 /* ---- intents ---- */
 
 static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *e)
@@ -94,6 +126,7 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 c.stage = r.stage;
                 c.result = "put into a request";
                 c.parents[c.parent_count++] = start;
+                add_causes(w, &c);
                 if (add(w, &c, 'c', q->number, e) < 0)
                         return -1;
                 ledger_effect_id(w->run, 'c', q->number, used);
@@ -105,6 +138,7 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 r.parents[r.parent_count++] = before;
         }
 
+        add_causes(w, &r);
         return add(w, &r, 'q', q->number, e);
 }
 
@@ -262,17 +296,18 @@ static int gather(struct writer *w)
 
 static int serve(struct writer *w)
 {
-        struct pollfd p = { .fd = w->line, .events = POLLIN };
-        int n = poll(&p, 1, w->l && ledger_waits(w->l) ? LEDGER_COMMIT_MS / 2 : -1);
+        struct pollfd p[] = { { .fd = w->line, .events = POLLIN }, { .fd = w->told, .events = POLLIN } };
+        int n = poll(p, 2, w->l && ledger_waits(w->l) ? LEDGER_COMMIT_MS / 2 : -1);
         int r = 0;
 
         if (n < 0 && errno != EINTR)
                 return -1;
 
         w->asked_count = 0;
-        if (n > 0)
+        if (n > 0 && p[0].revents)
                 r = gather(w);
 
+        hear_causes(w);  /* what was told before it was asked */
         add_outcomes(w); /* first: they may be causes of the intents */
         begin_all(w);
         add_outcomes(w); /* outcomes of those that failed at once */
@@ -286,7 +321,9 @@ int writer_run(int dir, const char *run, const char *box)
 {
         static struct writer w;
         struct err ignored;
-        w = (struct writer){ .dir = dir, .line = LEDGER_LINE, .run = run, .box = box };
+        w = (struct writer){
+                .dir = dir, .line = LEDGER_LINE, .told = LEDGER_CAUSES_LINE, .run = run, .box = box
+        };
         while (serve(&w) == 0)
                 ;
 

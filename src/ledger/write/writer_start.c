@@ -14,8 +14,8 @@ void ledger_effect_id(const char *run, char what, uint32_t number, char ret_id[L
         (void) snprintf(ret_id, LEDGER_ID_MAX, "%s.%c%u", run, what, number);
 }
 
-struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box, int line,
-                                 struct err *e)
+struct child ledger_writer_start(const struct cordon_context *cx, const char *run, const char *box,
+                                 const int line[2], struct err *e)
 {
         char path[PATH_MAX], place[PATH_MAX], name[] = "cordon-ledger", verb[] = "write", of[LEDGER_ID_MAX],
                                               in[80];
@@ -26,12 +26,12 @@ struct child ledger_writer_start(const struct cordon_context *cx, const char *ru
         (void) snprintf(of, sizeof of, "%s", run);
         (void) snprintf(in, sizeof in, "%s", box);
         char *const argv[] = { name, verb, place, of, in, NULL }, *const empty[] = { NULL };
-        const int fds[LEDGER_LINE + 1] = { -1, -1, -1, line };
+        const int fds[] = { -1, -1, -1, line[0], line[1] };
         struct child c = host_spawn(&(struct host_spawn){ .path = path,
                                                           .argv = argv,
                                                           .envp = empty,
                                                           .fds = fds,
-                                                          .fd_count = LEDGER_LINE + 1,
+                                                          .fd_count = LEDGER_CAUSES_LINE + 1,
                                                           .flags = HOST_SPAWN_APART });
         if (c.pid < 0)
                 (void) err_set(e, ERR_EXEC, errno, "the ledger's writer could not be started: %s",

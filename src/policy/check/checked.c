@@ -4,6 +4,7 @@
 #include "policy/internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void policy_checked_free(struct checked_policy *c)
 {
@@ -62,6 +63,18 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
 {
         *ret_count = c->live.n;
         return c->live.v;
+}
+
+void policy_stock_mask(const struct checked_policy *c, struct buf *out)
+{
+        for (size_t i = 0; i < c->live.n; i++)
+                buf_putc(out, c->live.v[i].from_stock ? '1' : '0');
+}
+
+void policy_mark_stock(struct checked_policy *c, const char *mask)
+{
+        for (size_t i = 0; strlen(mask) == c->live.n && i < c->live.n; i++)
+                c->live.v[i].from_stock = mask[i] == '1';
 }
 
 const struct door *policy_doors_closed(const struct checked_policy *c, size_t *ret_count)

@@ -7,6 +7,7 @@
 #include "wire/wire.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -135,6 +136,23 @@ int wall_label(const struct wall_child *session, const struct label *l)
         return wire_put_now(session->control, &wall_order_form, &o);
 }
 
+int wall_causes(const struct wall_child *session, const char *ids)
+{
+        struct wall_order o = { .command = COMMAND_CAUSES };
+        (void) snprintf(o.causes, sizeof o.causes, "%s", ids);
+        return wire_put_now(session->control, &wall_order_form, &o);
+}
+
+/* Orders that end at the session's keeper. */
+static bool take_told(const struct wall_order *o, struct wall_relayed *ret)
+{
+        ret->labels = o->command == COMMAND_LABEL;
+        ret->tells = o->command == COMMAND_CAUSES;
+        memcpy(ret->label, o->label, sizeof ret->label);
+        memcpy(ret->causes, o->causes, sizeof ret->causes);
+        return ret->labels || ret->tells;
+}
+
 int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret)
 {
         struct wall_order o;
@@ -143,11 +161,8 @@ int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, 
         if (r != 1)
                 return r;
 
-        if (o.command == COMMAND_LABEL) {
-                ret->labels = true;
-                memcpy(ret->label, o.label, sizeof ret->label);
+        if (take_told(&o, ret))
                 return 1;
-        }
 
         bool begins = o.command == COMMAND_RUN && o.id == id && (uint32_t) o.arg == pid && pid > 0;
         bool signals = (o.command == COMMAND_SIGNAL || o.command == COMMAND_RENEW) && o.id == id;
