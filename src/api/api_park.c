@@ -2,6 +2,7 @@
 /* api/api_park.c - parked boxes: raised before it is known what runs in them, and used once. A run gets a
  * parked box only if a plan made for it now is the plan of that box. */
 #include "api/internal.h"
+#include "base/dir.h"
 #include "base/fd.h"
 #include "base/hash.h"
 #include "host/host.h"
@@ -9,6 +10,7 @@
 #include "wall/wall.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +39,7 @@ static bool asks(const struct cordon_box *b)
 
 static bool is_labelled(const struct cordon_box *b)
 {
-        return policy_has_labels(b->policy->checked) || !label_is_empty(&b->label);
+        return policy_has_labels(b->policy->checked) || !label_is_empty(&b->label) || b->shut_count;
 }
 
 static bool has_handles(const struct cordon_box *b)
@@ -112,6 +114,41 @@ static const char *name_of(const struct cordon_policy *p, const char *box)
         return strcmp(box, "box") != 0 ? box : p->typed[0] ? p->typed : "without options";
 }
 
+/* FNV-1a; in any order. */
+static uint64_t name_and_number(const struct dir_entry *d)
+{
+        uint64_t h = UINT64_C(14695981039346656037) ^ d->ino * UINT64_C(0x9e3779b97f4a7c15);
+        for (const char *c = d->name; *c; c++)
+                h = (h ^ (uint8_t) *c) * UINT64_C(1099511628211);
+        return h ^ h >> 29;
+}
+
+static uint64_t listing_of(const char *path)
+{
+        DIR_LIST(list, 8192);
+        uint64_t sum = 1;
+        AUTO_FD(dir, open(path, O_RDONLY | O_DIRECTORY | O_NOCTTY | O_CLOEXEC));
+        while (dir >= 0 && dir_more(&list, dir) > 0)
+                for (const struct dir_entry *d; (d = dir_next(&list));)
+                        if (strcmp(d->name, "..") != 0)
+                                sum += name_and_number(d);
+        return sum;
+}
+
+/* Of a directory in which something is hidden, a box sees the entries that it has when the box starts. */
+static uint64_t beside_hidden(const struct plan *p)
+{
+        uint64_t sum = 0;
+        for (size_t i = 0; i < p->rule_count; i++)
+                if (p->rules[i].entries)
+                        sum = sum * 31 + listing_of(p->rules[i].path);
+
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_STILL)
+                        sum = sum * 31 + listing_of(p->steps[i].path);
+        return sum;
+}
+
 /* The box plan, and everything outside it that a box is started with. `texts` holds what it points to. The
  * policy's text costs more than all the rest: for a key it is left out where it does not count. */
 static struct pool_recipe recipe_of(const struct cordon_box *b, const struct plan *p, bool whole,
@@ -127,6 +164,7 @@ static struct pool_recipe recipe_of(const struct cordon_box *b, const struct pla
                                      .policy = buf_str(&texts->policy),
                                      .places = buf_str(&texts->places),
                                      .digest = whole ? policy_digest(b->policy->checked) : "",
+                                     .beside = beside_hidden(p),
                                      .mask = pool_umask(b->single_thread),
                                      .observe = api_observe(b),
                                      .stage = b->stage,

@@ -84,9 +84,11 @@ static void name_key(const struct cordon_context *cx, struct state_names *s, str
 {
         if (vault_key_file(cx, s->key) < 0)
                 return;
-        r->state[2] = s->key;
-        if (realpath(s->key, s->key_real) && strcmp(s->key, s->key_real) != 0)
-                r->state[3] = s->key_real;
+        if (!realpath(s->key, s->key_real))
+                resolve_unmade(s->key, s->key_real);
+        r->state[PLAN_OWN_KEY] = s->key;
+        if (strcmp(s->key, s->key_real) != 0)
+                r->state[PLAN_OWN_KEY + 1] = s->key_real;
 }
 
 static bool any_changes(const struct door *doors, size_t n, const struct plan_request *r, const char *path,
@@ -183,9 +185,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
 
         r->state[0] = s->named;
         r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
-        if (resolved)
-                name_key(cx, s, r);
-
+        name_key(cx, s, r);
         return 0;
 }
 

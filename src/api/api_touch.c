@@ -3,13 +3,19 @@
  * them. Only what a mount over one path covers whole: a place with another name, or one that the box can
  * write in, labels the run from its start. */
 #include "api/internal.h"
+#include "base/dir.h"
+#include "base/fd.h"
 #include "base/str.h"
 #include "stamp/stamp.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+enum { LOOKED_AT_MAX = 65536, DEPTH_MAX = 64 };
 
 static bool is_file_door(const struct door *d) { return d->kind >= DOOR_READ && d->kind <= DOOR_WRITE; }
 
@@ -38,15 +44,46 @@ static bool has_one_way(const struct cordon_box *b, const char *path)
         return true;
 }
 
+/* Does a file in this directory have a second name, which another door may show? So counts what cannot be
+ * listed, is too deep or too much to look at. `left`: names. */
+static bool has_links(int dir, unsigned depth, unsigned *left)
+{
+        DIR_LIST(list, 4096);
+        int more = depth == 0 ? -1 : 1;
+        while (more > 0 && (more = dir_more(&list, dir)) > 0)
+                for (const struct dir_entry *d; (d = dir_next(&list));) {
+                        struct stat st;
+                        if (strcmp(d->name, ".") == 0 || strcmp(d->name, "..") == 0 || d->type == DT_LNK)
+                                continue;
+                        if ((*left)-- == 0 || fstatat(dir, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+                                return true;
+                        AUTO_FD(sub, S_ISDIR(st.st_mode)
+                                             ? openat(dir, d->name,
+                                                      O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+                                             : -1);
+                        if (S_ISDIR(st.st_mode) ? sub < 0 || has_links(sub, depth - 1, left)
+                                                : st.st_nlink > 1)
+                                return true;
+                }
+        return more < 0;
+}
+
+static bool has_one_name(const char *path, const struct stat *st)
+{
+        unsigned left = LOOKED_AT_MAX;
+        if (!S_ISDIR(st->st_mode))
+                return S_ISREG(st->st_mode) && st->st_nlink == 1;
+        AUTO_FD(dir, open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        return dir >= 0 && !has_links(dir, DEPTH_MAX, &left);
+}
+
 static bool can_be_shut(const struct cordon_box *b, const char *path, const char *cwd)
 {
         struct stat st;
         char real[PATH_MAX];
         if (lstat(path, &st) < 0 || !realpath(path, real) || strcmp(real, path) != 0)
                 return false;
-        if (!S_ISDIR(st.st_mode) && !(S_ISREG(st.st_mode) && st.st_nlink == 1))
-                return false;
-        return !(cwd && path_under(cwd, path)) && has_one_way(b, path);
+        return !(cwd && path_under(cwd, path)) && has_one_way(b, path) && has_one_name(path, &st);
 }
 
 /* Those that lie in another open with it. */

@@ -312,8 +312,8 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
                 buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
 
         if (strcmp(r->answer, "empty") == 0 && absent)
-                buf_printf(out, " (made outside while a box runs, it would be seen and %s be read)\n",
-                           answers(r, "landlock") ? "not" : "could");
+                buf_printf(out, " (made outside while a box runs, it would %s)\n",
+                           answers(r, "landlock") ? "be seen and not be read" : "not be seen");
         else if (strcmp(r->answer, "empty") == 0)
                 buf_puts(out,
                          " (a program inside sees a place of the box's own, without the host's files)\n");

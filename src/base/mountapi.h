@@ -60,6 +60,14 @@ static inline int mount_move(int tree, int place)
                              MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH);
 }
 
+/* Below the mount `over`, which stays on top of it. Since Linux 6.5, else EINVAL. */
+static inline int mount_move_below(int tree, int over)
+{
+        enum { BENEATH = 0x200 };
+        return (int) syscall(SYS_move_mount, tree, "", over, "",
+                             MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH | BENEATH);
+}
+
 /* The place is a name in `dir`, never the target of a symlink of that name. */
 static inline int mount_move_to(int tree, int dir, const char *name)
 {
@@ -71,5 +79,9 @@ static inline int mount_over_proc(int tree)
         return (int) syscall(SYS_move_mount, tree, "", AT_FDCWD, "/proc", MOVE_MOUNT_F_EMPTY_PATH);
 }
 
-static inline int mount_detach_here(void) { return (int) syscall(SYS_umount2, ".", 2 /* MNT_DETACH */); }
+static inline int mount_detach(const char *path)
+{
+        return (int) syscall(SYS_umount2, path, 2 /* MNT_DETACH */);
+}
+static inline int mount_detach_here(void) { return mount_detach("."); }
 static inline int mount_pivot_here(void) { return (int) syscall(SYS_pivot_root, ".", "."); }

@@ -39,31 +39,37 @@ static const struct door *door_below(struct builder *b, const char *path)
         return NULL;
 }
 
+/* ---- names that stay hidden, or shut, whatever a process outside does ----
+ * A mount covers an entry, and is gone when a process outside replaces or removes that entry. So nothing that
+ * comes later to a directory between the door and the name is opened: it has no right (Landlock), or no place
+ * (STEP_STILL). */
+
 /* The topmost directory above a door whose rights reach into it: /etc, or the target of another line's
- * symlink. Not a directory of the box's own that it writes in: new entries there need the rights. */
-static size_t top_of_rights(const struct builder *b, const struct door *d)
+ * symlink. 0: Landlock cannot take them back, because one is the box's own, in which new entries need the
+ * rights. */
+static size_t top_of_rights(const struct builder *b, const char *door)
 {
-        size_t at, top = strlen(d->path);
-        for (size_t n = str_parent(d->path, top); n > 0; n = str_parent(d->path, n)) {
-                const char *dir = arena_printf(b->scratch, "%.*s", (int) n, d->path);
+        size_t at, top = strlen(door);
+        for (size_t n = str_parent(door, top); n > 0; n = str_parent(door, n)) {
+                const char *dir = arena_printf(b->scratch, "%.*s", (int) n, door);
                 unsigned rights = dir && names_find(&b->rules, dir, &at)
                                           ? b->p->rules[at].rights | b->p->rules[at].entries
                                           : 0;
-                if (rights & RIGHT_READ && !(rights & RIGHT_WRITE))
+                if (rights & RIGHT_READ && rights & RIGHT_WRITE)
+                        return 0;
+                if (rights & RIGHT_READ)
                         top = n;
         }
 
-        return top;
+        return policy_without(b->c) & WITHOUT_LANDLOCK ? 0 : top;
 }
 
-/* A mount covers an existing entry, and vanishes when a process outside replaces or removes that entry:
- * the hidden name would become visible. So each directory down to the hidden name passes its rights, and
- * those from above, to its current entries; later entries have none. Returns the rights of the directory
- * named by the first `n` bytes of `hidden`. */
-static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n, size_t top)
+/* Each directory down to the name passes its rights, and those from above, to its current entries; later
+ * entries have none. Returns the rights of the directory named by the first `n` bytes of `name`. */
+static unsigned hand_rights_down(struct builder *b, const char *name, size_t n, size_t top)
 {
-        unsigned rights = n > top ? hand_rights_down(b, hidden, str_parent(hidden, n), top) : 0;
-        const char *dir = arena_printf(b->a, "%.*s", (int) n, hidden);
+        unsigned rights = n > top ? hand_rights_down(b, name, str_parent(name, n), top) : 0;
+        const char *dir = arena_printf(b->a, "%.*s", (int) n, name);
         if (!dir)
                 return 0; /* out of memory: reported at the end */
 
@@ -71,6 +77,56 @@ static unsigned hand_rights_down(struct builder *b, const char *hidden, size_t n
         r->entries |= rights | r->rights;
         r->rights = RIGHT_LIST;
         return r->entries;
+}
+
+static bool is_still(const struct builder *b, const char *dir)
+{
+        for (size_t i = b->own_steps; i < b->p->step_count; i++)
+                if (b->p->steps[i].kind == STEP_STILL && strcmp(b->p->steps[i].path, dir) == 0)
+                        return true;
+        return false;
+}
+
+/* Each directory down to the name shows its current entries as mounts on a tmpfs of the box's own. */
+static void keep_still(struct builder *b, const char *door, const char *name, unsigned flags)
+{
+        for (const char *at = name + strlen(door); (at = strchr(at, '/')); at++) {
+                const char *dir = arena_copy(b->a, span_of(name, (size_t) (at - name)));
+                if (dir && !is_still(b, dir))
+                        (void) build_step(b, STEP_STILL, dir, NULL, STEP_IS_DIR | flags);
+        }
+}
+
+/* `door` is a read door, or a directory of programs, above the name. Where another door writes in between,
+ * the way to that is held. */
+static void hold(struct builder *b, const char *door, const char *name, unsigned flags)
+{
+        size_t had, len = strlen(door);
+        if (!path_under(name, door) || !names_find(&b->rules, door, &had) || door_writes(b, door))
+                return; /* a symlink, or shown by another door */
+
+        const char *held = name;
+        for (const char *at = name + len; held == name && *at && (at = strchr(at + 1, '/'));) {
+                struct span up = span_of(name, (size_t) (at - name));
+                if (door_at(b, DOOR_WRITE, up) || door_at(b, DOOR_EDIT, up))
+                        held = arena_copy(b->a, up);
+        }
+
+        size_t n = held ? str_parent(held, strlen(held)) : 0, top = top_of_rights(b, door);
+        if (n >= len && top)
+                (void) hand_rights_down(b, held, n, top);
+        else if (n >= len)
+                keep_still(b, door, held, flags);
+}
+
+/* A labelled place. One that a door names lies on a mount of its own, unless a wider door shows it as well.
+ */
+void build_shut(struct builder *b, const char *path, unsigned number)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                if (door_is_of_files(&b->doors[i]) && strcmp(b->doors[i].path, path) != 0)
+                        hold(b, b->doors[i].path, path, 0);
+        build_step(b, STEP_SHUT, arena_str(b->a, path), NULL, 0)->layer = number;
 }
 
 /* A mask is one empty file or directory for all hidden paths: nothing can be mounted in it. */
@@ -85,11 +141,8 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
                 return err_hint(e, "except only what is not opened by another line");
         }
 
+        hold(b, d->path, path, 0);
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
-        size_t had;
-        if (names_find(&b->rules, d->path, &had)) /* else a symlink, which hides nothing itself */
-                (void) hand_rights_down(b, path, str_parent(path, strlen(path)), top_of_rights(b, d));
-
         return 0;
 }
 
@@ -157,7 +210,20 @@ static void hold_parents(struct builder *b, const struct door *d, const char *hi
 
 struct own { /* a directory or file of cordon's */
         const char *path, *harm, *instead;
+        bool is_file;
 };
+
+/* The cover of an own file behind this door. The parents of a `write` door are pinned, for the box; what a
+ * process outside does to them nothing holds there, because the box makes new entries beside it. */
+static void cover_own(struct builder *b, const struct door *d, const char *path, const char *hidden)
+{
+        const char *door = door_through_links(b, path);
+        if (hidden && d->kind == DOOR_WRITE)
+                hold_parents(b, d, hidden);
+        else if (hidden && door && d->kind != DOOR_EDIT)
+                hold(b, door, hidden, STEP_OPTIONAL);
+        (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
+}
 
 /* A door that would show cordon's own files shows an empty directory instead; a door into them, or a wall
  * that cannot hide them, stops the start. `path` is the path in the box of the host's `real`. */
@@ -168,12 +234,9 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
                 return 0;
 
         bool into = path_under(real, own->path);
-        if (wall_has(b->p->wall, WALL_OWN_ROOT) && !into) {
+        if ((wall_has(b->p->wall, WALL_OWN_ROOT) || (own->is_file && d->kind == DOOR_READ)) && !into) {
                 const char *here = arena_printf(b->a, "%s%s", path, own->path + strlen(real));
-                const char *hidden = here ? door_through_links(b, here) : NULL;
-                if (hidden && d->kind == DOOR_WRITE)
-                        hold_parents(b, d, hidden);
-                (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
+                cover_own(b, d, path, here ? door_through_links(b, here) : NULL);
                 return 0;
         }
 
@@ -196,15 +259,16 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
                               .instead = "`read` shows it; to change it, work on a copy" };
         bool changes = d->kind == DOOR_WRITE || d->kind == DOOR_EDIT;
 
-        for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
-                state.path = b->r->state[k];
-                if (hide_own(b, d, path, real, &state, e) < 0)
-                        return -1;
-        }
-
         for (size_t k = 0; changes && k < PLAN_CONFIG_PATHS; k++) {
                 config.path = b->r->config[k];
                 if (hide_own(b, d, path, real, &config, e) < 0)
+                        return -1;
+        }
+
+        for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
+                state.path = b->r->state[k];
+                state.is_file = k == PLAN_OWN_KEY || k == PLAN_OWN_KEY + 1;
+                if (hide_own(b, d, path, real, &state, e) < 0)
                         return -1;
         }
 

@@ -59,8 +59,10 @@ const char *door_through_links(struct builder *b, const char *path);
 int link_judge(const struct builder *b, size_t i, struct err *e);
 int link_judge_program(const struct builder *b, size_t i, struct err *e); /* of a `run` line */
 
-/* hidden.c: paths that an `except` names, hidden (read) or held (edit), and cordon's own state. */
+/* hidden.c: paths that an `except` names, hidden (read) or held (edit), labelled places that are shut, and
+ * cordon's own state. */
 int build_masks(struct builder *b, const struct door *d, struct err *e);
+void build_shut(struct builder *b, const char *path, unsigned number);
 void build_guards(struct builder *b);
 int build_state_masks(struct builder *b, struct err *e);
 void build_written(

@@ -12,7 +12,7 @@ static const char *const step_names[] = {
         [STEP_BIND] = "bind",     [STEP_SCRATCH] = "scratch", [STEP_DEVICE] = "device", [STEP_PROC] = "proc",
         [STEP_DEVPTS] = "devpts", [STEP_SHUT] = "shut",       [STEP_MASK] = "mask",     [STEP_EDIT] = "edit",
         [STEP_PIN] = "pin",       [STEP_TRUST] = "trust",     [STEP_COPY] = "copy",     [STEP_DIR] = "dir",
-        [STEP_COVER] = "cover",   [STEP_LISTEN] = "listen",
+        [STEP_COVER] = "cover",   [STEP_LISTEN] = "listen",   [STEP_STILL] = "still",
 };
 _Static_assert(sizeof step_names / sizeof *step_names == STEP_KIND__COUNT, "a name for each step");
 
@@ -26,35 +26,49 @@ static size_t depth_of(const char *path)
         return n;
 }
 
+/* Does the door lie above a name that is covered, or the symlink that it is? */
+static bool shows_own(const struct builder *b, size_t i)
+{
+        const struct door *d = &b->doors[i];
+        const char *real = d->kind == DOOR_RUN ? b->r->found[i].real : b->r->seen[i].real;
+        const char *const *const lists[] = { b->r->state, b->r->config, b->r->shut };
+        const size_t counts[] = { PLAN_OWN_PATHS, PLAN_CONFIG_PATHS, b->r->shut_count };
+        for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+                for (size_t n = 0; n < counts[k]; n++) {
+                        const char *p = lists[k][n];
+                        if (p && ((d->path && path_under(p, d->path)) || (real && path_under(p, real))))
+                                return true;
+                }
+        return false;
+}
+
 static bool allocate(struct builder *b)
 {
-        size_t excepts = 0;
-        for (size_t i = 0; i < b->door_count; i++)
-                for (char **x = b->doors[i].except; x && *x; x++)
-                        excepts += 1 + depth_of(*x);
-
-        /* Fixed steps and rules, then at most three per door (bind, link, entry), one per except and
-         * directory that leads to it, and those that hide the state directory, by its name and by the
-         * target of a symlink, and pin its parents. */
         size_t own = 0, held = 0, written = 0;
+        for (size_t i = 0; i < b->r->shut_count; i++)
+                own += 1 + depth_of(b->r->shut[i]);
+
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++)
-                own += b->r->state[k] ? depth_of(b->r->state[k]) : 0;
+                own += b->r->state[k] ? 1 + depth_of(b->r->state[k]) : 0;
 
         for (size_t k = 0; k < PLAN_CONFIG_PATHS; k++)
-                own += b->r->config[k] ? depth_of(b->r->config[k]) : 0;
+                own += b->r->config[k] ? 1 + depth_of(b->r->config[k]) : 0;
 
-        for (size_t i = 0; i < b->door_count; i++)
-                if (b->doors[i].kind == DOOR_WRITE) {
+        for (size_t i = 0; i < b->door_count; i++) {
+                for (char **x = b->doors[i].except; x && *x; x++)
+                        held += 1 + depth_of(*x);
+                if (shows_own(b, i))
                         held += 2 * own;
+                if (b->doors[i].kind == DOOR_WRITE)
                         written += depth_of(b->doors[i].path);
-                }
+        }
 
+        /* Fixed steps and rules, then at most three per door (bind, link, entry), and what hides names: each
+         * cover, and each directory that leads to one, by its name and by the target of a symlink. Rules: as
+         * many as lead to the writable paths. */
         size_t tops = b->r->image ? b->r->image->top_count : 0;
-        b->step_cap = 64 + tops + machine_steps(b->r) +
-                      (3 + 2 * (PLAN_OWN_PATHS + PLAN_CONFIG_PATHS)) * b->door_count + excepts + held;
-
-        /* And as many as lead there from the top, and to the writable paths. */
-        b->rule_cap = 32 + tops + 3 * b->door_count + excepts + written;
+        b->step_cap = 64 + tops + machine_steps(b->r) + 3 * b->door_count + b->r->shut_count + held;
+        b->rule_cap = 32 + tops + 3 * b->door_count + held + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         b->o = arena_alloc(b->a, sizeof *b->o);
         if (!b->p || !b->o)

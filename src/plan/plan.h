@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 enum { PLAN_SHUT_MAX = 32 }; /* places that open when they are touched */
-enum { PLAN_OWN_PATHS = 6, PLAN_CONFIG_PATHS = 2 };
+enum { PLAN_OWN_PATHS = 6, PLAN_OWN_KEY = 2 /* and the next: files */, PLAN_CONFIG_PATHS = 2 };
 
 /* The state of one path of the host. Gathered by api/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
@@ -143,6 +143,8 @@ enum step_kind {
         STEP_TRUST,   /* BOX_TRUST itself, BOX_NSS, or a file that BOX_TRUST covers if it exists */
         STEP_SHUT,    /* path: covered until the box first touches it; layer: its number */
         STEP_LISTEN,  /* path: a Unix socket on which cordon listens; layer: enum plan_listener */
+        STEP_STILL, /* path: a directory of a door, with the entries that it has now: later ones do not appear
+                     */
         STEP_KIND__COUNT
 };
 

@@ -756,6 +756,7 @@ int build_view(struct builder *b, struct err *e)
                 if (b->p->steps[i].kind == STEP_EDIT)
                         b->p->steps[i].layer = b->p->edits++;
 
+        build_image_parts(b); /* their rights reach down to what is hidden */
         for (size_t i = 0; i < b->door_count; i++)
                 if (build_masks(b, &b->doors[i], e) < 0)
                         return -1;
@@ -765,12 +766,11 @@ int build_view(struct builder *b, struct err *e)
         if (build_state_masks(b, e) < 0)
                 return -1;
 
-        build_image_parts(b);
         if (!wall_has(b->p->wall, WALL_OWN_ROOT))
                 keep_masks(b->p);
 
         for (size_t i = 0; wall_has(b->p->wall, WALL_OWN_ROOT) && i < b->r->shut_count; i++)
-                build_step(b, STEP_SHUT, arena_str(b->a, b->r->shut[i]), NULL, 0)->layer = (unsigned) i;
+                build_shut(b, b->r->shut[i], (unsigned) i);
 
         for (size_t i = 0; wall_has(b->p->wall, WALL_OWN_ROOT) && i < b->p->rule_count; i++)
                 b->p->rules[i].covered = is_covered(b, &b->p->rules[i]);

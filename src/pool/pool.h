@@ -24,6 +24,7 @@ struct pool_recipe {
         const char *places; /* the text of a places file, or "" */
         const char *digest; /* of the policy */
         const char *tenant; /* the tag of struct context_tenant; "": nobody's in particular */
+        uint64_t beside;    /* what lies beside hidden names: api_park.c */
         unsigned mask;      /* the caller's umask */
         unsigned observe, stage;
         uint32_t id_first, id_count; /* of the tenant */

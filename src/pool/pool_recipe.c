@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { KIND_RECIPE = 4, FORMAT = 3 };
+enum { KIND_RECIPE = 4, FORMAT = 4 };
 
 static const struct block_field fields[] = {
         BLOCK_STRING(struct pool_recipe, name, false),
@@ -15,6 +15,7 @@ static const struct block_field fields[] = {
         BLOCK_STRING(struct pool_recipe, places, false),
         BLOCK_STRING(struct pool_recipe, digest, false),
         BLOCK_STRING(struct pool_recipe, tenant, false),
+        BLOCK_ANY(struct pool_recipe, beside),
         BLOCK_UPTO(struct pool_recipe, mask, 0777),
         BLOCK_UPTO(struct pool_recipe, observe, BOX_OBSERVE_ALL),
         BLOCK_UPTO(struct pool_recipe, stage, POLICY_STAGE__COUNT - 1),
@@ -44,6 +45,7 @@ int pool_key(const struct pool_recipe *r, uint8_t ret[POOL_KEY])
 
         sha256_init(&s);
         sha256_add(&s, plan, sizeof plan);
+        add_number(&s, r->beside);
         add_number(&s, r->mask);
         add_number(&s, r->observe);
         add_number(&s, r->require_groups);

@@ -113,6 +113,8 @@ static void compare_plans(struct found *f, const struct plan *parked, const stru
 unsigned pool_recipe_diff(const struct pool_recipe *parked, const struct pool_recipe *run, struct buf *out)
 {
         struct found f = { .out = out };
+        if (parked->beside != run->beside)
+                note(&f, "a file beside one that is hidden", NULL);
         if (parked->mask != run->mask)
                 note(&f, "the umask", NULL);
         if (parked->observe != run->observe)

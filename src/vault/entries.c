@@ -25,6 +25,19 @@ static int no_such(const char *name, struct err *e)
         return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
 }
 
+int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
+{
+        const char *xdg = context_get(cx, "XDG_CONFIG_HOME"), *home = context_get(cx, "HOME");
+        int n = xdg && xdg[0] == '/'     ? snprintf(ret_path, cap, "%s/cordon/vault.key", xdg)
+                : home && home[0] == '/' ? snprintf(ret_path, cap, "%s/.config/cordon/vault.key", home)
+                                         : -1;
+        if (n > 0 && (size_t) n < cap)
+                return 0;
+
+        (void) err_set(e, ERR_HOST, 0, "no directory for the vault's key file");
+        return err_hint(e, "set HOME or XDG_CONFIG_HOME, or name it: --key-file FILE");
+}
+
 int vault_key_file(const struct cordon_context *cx, char ret_path[VAULT_KEY_PATH])
 {
         char path[STORE_PATH_MAX], key[STORE_PATH_MAX + 12], head[VAULT_KEY_PATH_AT + VAULT_KEY_PATH];
@@ -36,6 +49,9 @@ int vault_key_file(const struct cordon_context *cx, char ret_path[VAULT_KEY_PATH
 
         (void) snprintf(key, sizeof key, "%s/vault/key", path);
         AUTO_FD(fd, open(key, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+        if (fd < 0 && errno == ENOENT)
+                return vault_default_key_file(cx, ret_path, VAULT_KEY_PATH, &none);
+
         if (fd < 0 || fd_read_all(fd, head, sizeof head) != sizeof head)
                 return -1;
 

@@ -172,5 +172,6 @@ int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size
 
 /* The head of STATE/vault/key, which states in the clear how the key is protected. */
 enum { VAULT_KEY_PROTECT_AT = 8, VAULT_KEY_PATH_AT = 40, VAULT_KEY_PATH = 1024 };
-/* The key file of the existing vault, valid or not. Returns -1 if it is not protected by a file. */
+/* The key file of the vault, valid or not; of one that is yet to be made, the default. Returns -1 if it is
+ * not protected by a file. */
 int vault_key_file(const struct cordon_context *cx, char ret_path[VAULT_KEY_PATH]);

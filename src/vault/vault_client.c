@@ -153,16 +153,3 @@ void vault_giving_end(struct vault_giving *g)
         fd_close(&g->report);
         fd_close(&g->told);
 }
-
-int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
-{
-        const char *xdg = context_get(cx, "XDG_CONFIG_HOME"), *home = context_get(cx, "HOME");
-        int n = xdg && xdg[0] == '/'     ? snprintf(ret_path, cap, "%s/cordon/vault.key", xdg)
-                : home && home[0] == '/' ? snprintf(ret_path, cap, "%s/.config/cordon/vault.key", home)
-                                         : -1;
-        if (n > 0 && (size_t) n < cap)
-                return 0;
-
-        (void) err_set(e, ERR_HOST, 0, "no directory for the vault's key file");
-        return err_hint(e, "set HOME or XDG_CONFIG_HOME, or name it: --key-file FILE");
-}

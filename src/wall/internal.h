@@ -174,6 +174,8 @@ struct wall_init {
         bool serves_links;          /* as sockets for NETLINK_ROUTE do; see net_links.h */
         bool linked;                /* there was one */
         int shut[SHUT_MAX];         /* covers of places that are shut; until the toucher has them */
+        int behind[SHUT_MAX];       /* a mount that such a cover took the place of; or -1 */
+        int under[SHUT_MAX];        /* that place */
         int shut_asks[SHUT_MAX];    /* the device behind each, if `covers_ask`; until the toucher has them */
         unsigned shut_count;
         bool covers_ask;               /* by FUSE; else every lookup is shown to init */
@@ -232,7 +234,7 @@ static inline void wall_no_descriptors(struct wall_init *w)
                         w->tty_slave = w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate =
                                 w->news = w->spare = -1;
         for (unsigned i = 0; i < SHUT_MAX; i++)
-                w->shut[i] = w->shut_asks[i] = -1;
+                w->shut[i] = w->behind[i] = w->under[i] = w->shut_asks[i] = -1;
 }
 
 /* Time on processors, in and out of the kernel. */
@@ -420,7 +422,10 @@ int wall_do_proc(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* An edit door, and a part of one that is bind-mounted over itself. */
 int wall_do_listen(struct wall_init *w, const struct plan_step *s, struct err *e); /* listen_socket.c */
 int wall_keep_sock(struct wall_init *w, int tree, struct err *e);                  /* root.c */
-int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e);   /* file_copy.c */
+/* still_dir.c: a directory that stays as it is. */
+int wall_do_still(struct wall_init *w, const struct plan_step *s, struct err *e);
+bool wall_is_hidden(const struct plan *p, const char *path);                     /* by a mask of its own */
+int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* file_copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);
 /* Opens an overlay's directory if it is still the one that the keeper created. */

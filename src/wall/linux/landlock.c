@@ -129,14 +129,7 @@ static int allow(const struct rules *r, int at, unsigned rights, const char *pat
         return 0;
 }
 
-/* Does an `except` hide this, or lie somewhere in it? The latter is a directory with a rule of its own. */
-static bool is_hidden(const struct plan *p, const char *path)
-{
-        for (size_t i = 0; i < p->step_count; i++)
-                if (p->steps[i].kind == STEP_MASK && strcmp(p->steps[i].path, path) == 0)
-                        return true;
-        return false;
-}
+/* Does something hidden lie somewhere in it? Then it is a directory with a rule of its own. */
 static bool has_entries(const struct plan *p, const char *path)
 {
         for (size_t i = 0; i < p->rule_count; i++)
@@ -207,7 +200,7 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
         if (at < 0 || !look_at(at, &st)) /* gone meanwhile */
                 return fd_is_want(errno) ? wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path) : 0;
 
-        if (is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
+        if (wall_is_hidden(r->w->plan, path) && !is_cover(r->w, &st))
                 return hide_bare(r, path, st.mode, e);
 
         if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
@@ -277,7 +270,7 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
 {
         /* SAFETY: a symlink may lead a `run` line, or the command, to a hidden file. A cover would lie over
          * it. */
-        if (r->w->plan->wall == WALL_PROCESS && is_hidden(r->w->plan, rule->path))
+        if (r->w->plan->wall == WALL_PROCESS && wall_is_hidden(r->w->plan, rule->path))
                 return 0;
 
         AUTO_FD(at, open_ruled(r, rule));

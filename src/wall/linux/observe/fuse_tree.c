@@ -97,6 +97,7 @@ static mode_t mode_of(const struct plan_step *s)
         case STEP_ROOT:
         case STEP_MASK:
         case STEP_SHUT:
+        case STEP_STILL:
         case STEP_PIN:
         case STEP_COPY:  /* on the private files */
         case STEP_COVER: /* on proc's */

@@ -5,6 +5,7 @@
  * Of a request only the head is read, which is the kernel's; names are the payload's bytes, and are not. No
  * answer is ever anything but an error: a cover has no content. */
 #include "base/fd.h"
+#include "base/mountapi.h"
 #include "wall/linux/observe/toucher.h"
 
 #include <errno.h>
@@ -123,15 +124,22 @@ static void hear_cover(struct toucher *t, unsigned which)
 
 /* ---- init's words ---- */
 
-/* By the mount's own descriptor: a name could lead to another one by now. */
+/* By the mount's own descriptor: a name could lead to another one by now. What was kept behind it comes below
+ * it first, never on it: a lookup that waits for us holds the lock of its directory. */
 static bool take_off(const struct toucher *t, unsigned which)
 {
-        enum { DETACH = 2 };
+        const struct wall_init *w = t->w;
         char name[32];
-        if (!t->able || t->w->shut[which] < 0)
+        if (!t->able || w->shut[which] < 0)
                 return false;
-        (void) snprintf(name, sizeof name, "self/fd/%d", t->w->shut[which]);
-        return syscall(SYS_umount2, name, DETACH) == 0;
+
+        (void) snprintf(name, sizeof name, "self/fd/%d", w->shut[which]);
+        if (w->behind[which] < 0 || mount_move_below(w->behind[which], w->shut[which]) == 0)
+                return mount_detach(name) == 0;
+
+        /* Before Linux 6.5 another lookup sees the empty entry for a moment. */
+        return errno == EINVAL && mount_detach(name) == 0 &&
+               mount_move(w->behind[which], w->under[which]) == 0;
 }
 
 static void obey(struct toucher *t)

@@ -11,23 +11,63 @@
 #include <errno.h>
 #include <linux/seccomp.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 /* ---- covers ---- */
 
+/* Does it lie in a directory of ours? Then it is a mount there. */
+static bool is_on_ours(struct wall_init *w, const char *path)
+{
+        const char *last;
+        int dir = place_open_parent(w, path, &last);
+        bool ours = dir >= 0 && place_is_ours(w, dir);
+        for (size_t i = 0; dir >= 0 && !ours && i < w->plan->step_count; i++) {
+                const struct plan_step *s = &w->plan->steps[i];
+                ours = s->kind == STEP_STILL && (size_t) (last - path) == strlen(s->path) + 1 &&
+                       path_under(path, s->path);
+        }
+        wall_forget_parent(w);
+        return ours;
+}
+
+/* A cover on a mount would lie on the host's own entry, and be gone when a process outside replaces that. So
+ * the cover takes its place, on an entry of ours, and the mount comes back when the place opens. */
+static int keep_behind(struct wall_init *w, int place, unsigned which)
+{
+        char name[32];
+        AUTO_FD(tree, mount_clone(place, "", AT_RECURSIVE));
+        (void) snprintf(name, sizeof name, "self/fd/%d", place);
+        if (tree < 0 || fchdir(w->host_proc) < 0 || mount_detach(name) < 0 || chdir("/") < 0)
+                return -1;
+        w->behind[which] = TAKE_FD(tree);
+        return 0;
+}
+
+static int cover_place(struct wall_init *w, const struct plan_step *s)
+{
+        AUTO_FD(place, place_find(w, s->path));
+        if (place < 0 && errno == ENOENT) {
+                fd_close(&w->shut[s->layer]); /* an optional door, gone meanwhile */
+                return 0;
+        }
+
+        if (place < 0 || !is_on_ours(w, s->path))
+                return place < 0 ? -1 : mount_move(w->shut[s->layer], place);
+
+        if (keep_behind(w, place, s->layer) < 0)
+                return -1;
+        w->under[s->layer] = place_find(w, s->path);
+        return mount_move(w->shut[s->layer], w->under[s->layer]);
+}
+
 int touch_cover(struct wall_init *w, struct err *e)
 {
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
-                if (s->kind != STEP_SHUT)
-                        continue;
-
-                AUTO_FD(place, place_find(w, s->path));
-                if (place < 0 && errno == ENOENT)
-                        fd_close(&w->shut[s->layer]); /* an optional door, gone meanwhile */
-                else if (place < 0 || mount_move(w->shut[s->layer], place) < 0)
+                if (s->kind == STEP_SHUT && cover_place(w, s) < 0)
                         return wall_fail(e, STAGE_DOORS, "shutting %s", s->path);
         }
 
@@ -84,6 +124,8 @@ int toucher_begin(struct wall_init *w)
         w->toucher = TAKE_FD(ours);
         for (unsigned i = 0; i < SHUT_MAX; i++) {
                 fd_close(&w->shut[i]);
+                fd_close(&w->behind[i]);
+                fd_close(&w->under[i]);
                 fd_close(&w->shut_asks[i]); /* its own are the last: should it end, a lookup has an answer */
         }
         return 0;

@@ -399,7 +399,7 @@ static int (*const doers[])(struct wall_init *, const struct plan_step *, struct
         [STEP_TRUST] = do_trust,        [STEP_COPY] = wall_do_copy,
         [STEP_SHUT] = do_shut,          [STEP_DIR] = do_dir,
         [STEP_COVER] = wall_do_cover,   [STEP_PROC] = wall_do_proc,
-        [STEP_LISTEN] = wall_do_listen,
+        [STEP_LISTEN] = wall_do_listen, [STEP_STILL] = wall_do_still,
 };
 _Static_assert(sizeof doers / sizeof *doers == STEP_KIND__COUNT, "a doer for each step");
 
