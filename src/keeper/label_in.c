@@ -72,7 +72,7 @@ static void join_plan(struct ways_in *w)
         }
 
         for (size_t i = 0; !mounts && i < p->rule_count; i++)
-                if (p->rules[i].rights & uses)
+                if ((p->rules[i].rights | p->rules[i].entries) & uses)
                         join_path(w, p->rules[i].path);
 }
 
