@@ -9,6 +9,7 @@
 #include "base/fd.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "stamp/stamp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -256,6 +257,24 @@ static int put_tags(const struct adding *a, struct err *e)
         return 0;
 }
 
+/* The image has the label of what it was made from, and the next one that is made there does not. */
+static int pass_label(const struct adding *a, struct err *e)
+{
+        struct stamp_index x;
+        char root[PATH_MAX];
+        unsigned left = STAMP_BELOW_MAX;
+        if (stamp_read(a->cx, &x, e) < 0)
+                return -1;
+
+        struct label l = stamp_behind(&x, a->source), below = stamp_below(&x, a->source, &left);
+        label_join(&l, &below);
+        stamp_done(&x);
+        (void) snprintf(root, sizeof root, "%s/new/image/root", a->store->path);
+        stamp_forget(a->cx, root);
+        (void) snprintf(root, sizeof root, "%s/%s/root", a->store->path, a->key);
+        return label_is_empty(&l) ? 0 : stamp_add(a->cx, root, &l, "", e);
+}
+
 static int add(struct adding *a, struct err *e)
 {
         struct unpacker u = { .command = "describe", .read = a->source };
@@ -269,7 +288,7 @@ static int add(struct adding *a, struct err *e)
         if (there < 0 && unpack_tree(a, e) < 0)
                 return -1;
 
-        return image_ref_put(a->store, a->ref, a->key, e) < 0 ? -1 : put_tags(a, e);
+        return pass_label(a, e) < 0 || image_ref_put(a->store, a->ref, a->key, e) < 0 ? -1 : put_tags(a, e);
 }
 
 int api_image_add(const struct cordon_context *cx, const struct image_store *s, const char *ref, bool names,

@@ -66,7 +66,8 @@ static void join_plan(struct ways_in *w)
         bool mounts = wall_has(p->wall, WALL_OWN_ROOT);
         for (size_t i = 0; mounts && i < p->step_count; i++) {
                 const struct plan_step *s = &p->steps[i];
-                bool shows = s->kind == STEP_BIND || s->kind == STEP_EDIT || s->kind == STEP_COPY;
+                bool shows = s->kind == STEP_ROOT || s->kind == STEP_BIND || s->kind == STEP_EDIT ||
+                             s->kind == STEP_COPY;
                 if (shows && !is_shown_later(w->c, s->text))
                         join_path(w, s->text);
         }

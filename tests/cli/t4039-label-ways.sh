@@ -4,6 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 elsewhere cordon-ways
 trap 'code=$?; remove "$T" "$D"; exit $code' EXIT
+test=$(realpath "$0")
 cd "$D" || exit 1
 shown() { "$CORDON" label show --json "$@" | jq -r '.[].labels'; }
 label_of_result() { tail -n 1 | jq -r '.labels // "none"'; }
@@ -94,6 +95,24 @@ is "it does not act unasked as the next command" "$("$CORDON" run -q --json -p "
 # ---- stock doors: the index alone, because the host's own files are not changed here ----
 printf '{"path":"/usr/share/zoneinfo","dev":0,"ino":0,"born":0,"label":"private:stock","run":""}\n' >>"$CORDON_STATE/labels/index"
 is "what a stock door shows labels the run" "$("$CORDON" run -q --json -- true 2>&1 | label_of_result)" private:stock
+
+# ---- images: a directory, and one in the store ----
+mkdir -p image/bin && echo 'int main(void) { return 0; }' >t.c
+if cc -static -o image/bin/t t.c 2>/dev/null; then
+        "$CORDON" label stamp image untrusted
+        is "the image labels the run" "$("$CORDON" run -q --json --image "$D/image" -- /bin/t 2>&1 | label_of_result)" untrusted
+else
+        skip "the image labels the run" "no static programs are made here"
+fi
+
+if file -L "$(command -v busybox)" 2>/dev/null | grep -q static && python3 "$(dirname "$test")/helpers/image.py" tool "$D/archive"; then
+        "$CORDON" label stamp archive private:archive
+        "$CORDON" image add "$D/archive" >"$T/said" 2>&1
+        is "so does one that was made from a labelled archive" "$("$CORDON" run -q --json --image "$D/archive" -- tool 2>&1 | label_of_result)" private:archive
+        hasnt "and the next one that is made does not" "$("$CORDON" label show)" images/new
+else
+        skip "so does one that was made from a labelled archive" "no static busybox"
+fi
 
 # ---- envelopes ----
 printf 'private\n' >own && "$CORDON" label stamp own private:own && sed -i '/private:stock/d' "$CORDON_STATE/labels/index"

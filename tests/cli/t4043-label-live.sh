@@ -83,6 +83,11 @@ writes
 go_on
 is "a box that reads from one whose label rises has it" "$(tr '\n' ' ' <"$T/out")$(label_of "$T/err")" "first private private:mine"
 
+# ---- recorded exchanges get their name at the end ----
+printf 'use base/system\nread %s\nnet http://four.test/** accepts private:mine\n' "$T/w/mine" >policy
+"$CORDON" run -q -p policy --record recorded -- curl -sS -o /dev/null http://four.test/ >"$T/said" 2>&1
+is "recorded exchanges have the label of the run" "$(shown recorded)" "private:mine "
+
 # ---- a session ----
 anew
 "$CORDON" session new --name live --read "$W/shared" >"$T/said" 2>&1
