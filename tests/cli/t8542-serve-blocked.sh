@@ -14,10 +14,9 @@ tenant a b
 a=$(token a run,read)
 P=$C/cordon/serve/tenants
 H=$D/host
-mkdir -p "$H/.ssh" "$H/dir"
+mkdir -p "$H/.ssh" "$H/dir" "$D/near" && echo near >"$D/near/file" && chmod -R a+rwX "$D/near"
 echo x >"$H/file0" && echo x >"$H/.ssh/id_ed0" && cp /bin/true "$H/prog0" && chmod -R a+rX "$H"
-$who sh -c 'echo near >"$1"' sh "$P/a/files/near"
-printf 'use base/system\nread {work}\n' | $who sh -c 'cat >"$1"' sh "$P/a/policies/near.cordon"
+printf 'use base/system\nread %s\n' "$D/near" | $who sh -c 'cat >"$1"' sh "$P/a/policies/near.cordon"
 serve
 
 # Of each pair the first is there, and the second, as long, is not.
@@ -39,11 +38,21 @@ told() { # PATH COMMAND: what each face says, without what differs from run to r
         http GET /v1/ledger "$a" | grep -c "$1 "
 }
 printf '%s\n' "$pairs" >"$T/pairs"
+# What a model is told by `cordon mcp`.
+model() { # PATH COMMAND
+        {
+                echo '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}'
+                echo '{"jsonrpc":"2.0","method":"notifications/initialized"}'
+                jq -nc --arg c "$2 $1 2>/dev/null; exit 1" '{jsonrpc: "2.0", id: 2, method: "tools/call", params: {name: "run_command", arguments: {command: $c}}}'
+                sleep 2
+        } | "$CORDON" mcp --use base/system 2>/dev/null | jq -c 'select(.id == 2) | .result.structuredContent | [.status, .blocked, .next_steps]' | alike "$1"
+}
 while IFS=: read -r command there gone; do
+        is "$command: $there is that for a model" "$(model "$there" "$command")" "$(model "$gone" "$command")"
         is "$command: $there is answered as what is not there" "$(told "$there" "$command")" "$(told "$gone" "$command")"
 done <"$T/pairs"
 
-run "$a" '{"argv":["sh","-c","echo x >near"],"policy":"near"}' >"$T/body"
+run "$a" "{\"argv\":[\"sh\",\"-c\",\"echo x >$D/near/file\"],\"policy\":\"near\"}" >"$T/body"
 is "what a door comes near is told" "$(jq -c '[.blocked[].reason]' "$T/body")" '["read-only"]'
 before=$(http GET /v1/tenant "$a" | jq .denials)
 run "$a" "{\"argv\":[\"cat\",\"$H/file0\"],\"policy\":\"near\"}" >/dev/null
