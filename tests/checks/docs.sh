@@ -29,6 +29,9 @@ if command -v mandoc >/dev/null; then
                         grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$page" || missing="$missing $o"
                 done
                 is "$p(1) names every option" "$missing" ""
+                "$CORDON" $(words "$v") --no-such-option >/dev/null 2>&1 </dev/null
+                code=$?
+                ok "$p(1) has the status of a wrong option ($code)" sh -c 'sed -n "/^EXIT STATUS/,/^[A-DF-Z]/p" "$1" | grep -qE "(^|[^0-9])$2([^0-9]|\$)|(run|learn)[(]1[)]"' sh "$page" "$code"
         done
         # Dq and Ql take the rest of their line: two of them on one stand in each other.
         is "no quotation begins in another" "$(for f in man/*.[1-8]; do mandoc -Tutf8 "$f" | col -bx | tr '\n' ' ' | LC_ALL=C.UTF-8 grep -oP '\x{201C}[^\x{201D}]{0,80}\x{201C}|\x{2018}[^\x{2019}]{0,80}\x{2018}' | sed "s|^|$f: |"; done)" ""
@@ -69,6 +72,9 @@ is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li 
 members=$(grep -ohE '\\"[a-z_]+\\":' src/keeper/result_json.c | tr -d '\\":' | sort -u)
 is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
 ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
+answers=$(grep -ohE '\\"[a-z_]+\\":|buf_member\(out, "[a-z_]+"|door_json\("[a-z]+"' src/api/api_why.c | grep -oE '"?[a-z_]+\\?":?$' | tr -d '\\":' | sort -u)
+is "cordon-why(1) names every member of an answer" "$(for m in $answers; do grep -qE "^\.(It )?(Li|Pq).*\b$m\b" man/cordon-why.1 || echo "$m"; done)" ""
+ok "there are members of an answer" test "$(echo "$answers" | wc -l)" -ge 20
 fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/write/record_json.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/write/record_json.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
 is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
 ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
