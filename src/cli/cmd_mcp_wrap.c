@@ -4,7 +4,7 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/str.h"
-#include "cli/cli.h"
+#include "cli/run_end.h"
 #include "host/host.h"
 #include "mcp/mcp.h"
 
@@ -101,6 +101,14 @@ const struct cli_option mcp_wrap_options[] = {
 /* ---- wrap ---- */
 
 static void say(const char *text) { cli_note("%s", text); }
+
+/* As at the end of a run: the worst first, the rest folded. */
+static void ended(const cordon_result *r, const char *run)
+{
+        char *const none[] = { NULL };
+        const struct cli_end end = { .program = "", .command = none, .run = run, .status_fd = -1 };
+        cli_end_blocked(&end, r);
+}
 
 /* The last word that looks like a program, and a digest of all: two projects have two sets of pinned tools.
  */
@@ -226,7 +234,8 @@ int verb_mcp_wrap(int argc, char **argv)
                                      .max = 4 << 20,
                                      .seconds = 300,
                                      .rate = 600,
-                                     .say = say } };
+                                     .say = say,
+                                     .ended = ended } };
         int status = w.o.policy ? wrap(&w, argc, argv) : EXIT_CORDON;
         cordon_policy_free(w.o.policy);
         free(w.work);

@@ -240,7 +240,7 @@ static void say_where(const struct cli_end *o, const cordon_result *r, size_t mo
 }
 
 /* The possible causes first, each once. */
-static void say_causes(const struct cli_end *o, const cordon_result *r)
+void cli_end_blocked(const struct cli_end *o, const cordon_result *r)
 {
         size_t shown = 0, all = 0;
         for (size_t i = 0; i < r->denial_count; i++)
@@ -374,7 +374,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
                 cli_here_still_empty(o);
         }
 
-        say_causes(o, r);
+        cli_end_blocked(o, r);
         if (r->denials_lost)
                 cli_note("not listed, there were too many: %s, or more", r->lost);
 

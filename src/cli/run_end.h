@@ -33,6 +33,8 @@ void cli_here_hint(const char *door);
 
 /* For the user, on standard error. */
 void cli_end_say(const struct cli_end *o, const cordon_result *r);
+/* Only what was blocked, the worst first, the rest folded. */
+void cli_end_blocked(const struct cli_end *o, const cordon_result *r);
 /* And destinations of net doors that were not reached. */
 void cli_end_unreached(const struct cli_end *o, cordon_box *b);
 /* For programs, if requested. Returns -1 after reporting that it could not be delivered. */

@@ -13,6 +13,7 @@ struct mcp_checked {
         char why[256];       /* nothing passed */
         bool canary;         /* because it has a canary */
         struct buf findings; /* JSON objects with commas */
+        struct buf told;     /* the same for a person: "link (2 times), secret" */
         uint64_t found;
         char sha256[65];
 };

@@ -37,6 +37,35 @@ static void take_finding(const struct json *x, struct mcp_checked *c)
         c->found += (uint64_t) count->integer;
 }
 
+static long long count_of(const struct json *x)
+{
+        const struct json *count = json_get(x, "count");
+        return count && count->type == JSON_INT ? (long long) count->integer : 0;
+}
+
+/* For a person each kind once, with the sum of its counts. */
+static void tell_kinds(const struct json *first, struct buf *out)
+{
+        for (const struct json *x = first; x; x = x->next) {
+                const char *kind = text_of(x, "kind");
+                const struct json *same = first;
+                long long sum = 0;
+                while (kind && same != x &&
+                       (!text_of(same, "kind") || strcmp(text_of(same, "kind"), kind) != 0))
+                        same = same->next;
+                if (!kind || same != x)
+                        continue;
+
+                for (; same; same = same->next)
+                        sum += text_of(same, "kind") && strcmp(text_of(same, "kind"), kind) == 0
+                                       ? count_of(same)
+                                       : 0;
+                buf_printf(out, "%s%s", out->n ? ", " : "", kind);
+                if (sum > 1)
+                        buf_printf(out, " (%lld times)", sum);
+        }
+}
+
 static void take_report(const char *report, struct mcp_checked *c)
 {
         struct err ignored;
@@ -46,6 +75,8 @@ static void take_report(const char *report, struct mcp_checked *c)
         const char *digest = root ? text_of(root, "sha256") : NULL;
         for (const struct json *x = list && list->type == JSON_ARRAY ? list->child : NULL; x; x = x->next)
                 take_finding(x, c);
+        if (list && list->type == JSON_ARRAY)
+                tell_kinds(list->child, &c->told);
         c->canary = root && json_get(root, "canary");
         (void) snprintf(c->sha256, sizeof c->sha256, "%s", digest ? digest : "");
         json_free(d);
@@ -73,6 +104,7 @@ void mcp_checked_done(struct mcp_checked *c)
 {
         cordon_free(c->json);
         buf_done(&c->findings);
+        buf_done(&c->told);
 }
 
 void mcp_put_checked(struct buf *out, const struct mcp_checked *c, const char *labels)

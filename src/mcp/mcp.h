@@ -33,7 +33,8 @@ struct mcp_wrap_options {
         const char *stage, *places, *ledger;
         const char *http; /* an address of listen_at(): clients come over HTTP, with the token of: */
         const char *token_file;
-        void (*say)(const char *text); /* to the person */
+        void (*say)(const char *text);                          /* to the person */
+        void (*ended)(const cordon_result *r, const char *run); /* what the box was refused */
 };
 
 /* Runs a server of the protocol in a box, between the box and a client on standard input and output, or

@@ -60,16 +60,6 @@ static int start_box(struct wrap *w, cordon_error *e)
         return cordon_box_start_async(w->box, e);
 }
 
-static void tell_blocked(const struct wrap *w)
-{
-        const cordon_result *r = cordon_box_result(w->box);
-        for (size_t i = 0; i < r->denial_count; i++)
-                if (!r->denials[i].minor)
-                        wrap_say(w, "blocked: %s (%s)%s%s", r->denials[i].what, r->denials[i].why,
-                                 r->denials[i].permit[0] ? "; to allow it, add the door: " : "",
-                                 r->denials[i].permit);
-}
-
 /* ---- the loop ---- */
 
 static void take_client_lines(struct wrap *w)
@@ -254,7 +244,7 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                 const cordon_result *result = cordon_box_result(w.box);
                 if (result->error)
                         wrap_say(&w, "%s", result->error->what);
-                tell_blocked(&w);
+                o->ended(cordon_box_result(w.box), cordon_box_run_id(w.box));
                 bool ran = result->end != CORDON_FAILED && result->end != CORDON_NOT_STARTED;
                 *ret_status = left && ran ? 0 : cordon_result_status(result);
         }

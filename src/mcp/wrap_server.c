@@ -303,7 +303,7 @@ static void tell_found(const struct wrap *w, const char *what, const struct wrap
                 wrap_say(w, "%s: %llu hidden characters or escape sequences made visible", what,
                          (unsigned long long) done->cuts);
         if (k->found)
-                wrap_say(w, "%s: found in it: %s", what, buf_str(&k->findings));
+                wrap_say(w, "%s: found in it: %s", what, buf_str(&k->told));
 }
 
 /* Without a list no tool can be called, and the person learns why. */
