@@ -94,9 +94,10 @@ enum effect_reason {
         REASON_TOO_LARGE, /* a directory of an edit door was not renamed: it is too large */
         REASON_MOUNTED,   /* a mount point is in it: an `except`, or another door */
         REASON_NOT_OWNED, /* the box does not own all of it */
-        REASON_GROUP, /* of an edit door: its group is not the caller's own, and others cannot be mapped */
-        REASON_WATCH, /* a watch that would show more than changes behind a read door */
-        REASON_NAME,  /* of the network: only the name was looked up; the port is unknown */
+        REASON_GROUP,    /* of an edit door: its group is not the caller's own, and others cannot be mapped */
+        REASON_COUNTERS, /* perf_event_open() */
+        REASON_WATCH,    /* a watch that would show more than changes behind a read door */
+        REASON_NAME,     /* of the network: only the name was looked up; the port is unknown */
         REASON_BROKER_DIED,
         REASON_AGENT_REQUEST, /* of an agent: anything but the use of a key */
 

@@ -57,6 +57,9 @@ static const struct {
         [REASON_NOT_OWNED] = { "not-owned", "EXDEV: not all of it can be moved with your rights" },
         [REASON_GROUP] = { "group", "its group is not your primary one: behind an edit door without root "
                                     "the kernel maps no other" },
+        [REASON_COUNTERS] = { "counters",
+                              "the kernel's counters show the whole machine and are much code to reach: "
+                              "measure outside, or trace with `local trace`" },
         [REASON_WATCH] = { "watch",
                            "a box watches what it can change and the changes behind its `read` doors, not "
                            "who opens a file, and no directory in which a name is hidden" },

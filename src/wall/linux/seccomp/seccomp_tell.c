@@ -287,6 +287,10 @@ enum effect_reason wall_denial_reason(const struct wall_denial *d)
         if (makes_memfd(&d->call))
                 return REASON_NOT_RUN;
 
+        const struct seccomp_row *row = row_of(&d->call);
+        if (row && strcmp(seccomp_row_name(row), "perf_event_open") == 0)
+                return REASON_COUNTERS;
+
         if (makes_user_namespace(&d->call))
                 return REASON_NAMESPACE;
 
