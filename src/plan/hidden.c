@@ -211,6 +211,7 @@ static void hold_parents(struct builder *b, const struct door *d, const char *hi
 struct own { /* a directory or file of cordon's */
         const char *path, *harm, *instead;
         bool is_file;
+        bool below; /* a door to something below it is no harm: nothing of it is there */
 };
 
 /* The cover of an own file behind this door. The parents of a `write` door are pinned, for the box; what a
@@ -234,6 +235,9 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
                 return 0;
 
         bool into = path_under(real, own->path);
+        if (own->below && into && strcmp(real, own->path) != 0)
+                return 0;
+
         if ((wall_has(b->p->wall, WALL_OWN_ROOT) || (own->is_file && d->kind == DOOR_READ)) && !into) {
                 const char *here = arena_printf(b->a, "%s%s", path, own->path + strlen(real));
                 cover_own(b, d, path, here ? door_through_links(b, here) : NULL);
@@ -268,6 +272,7 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
                 state.path = b->r->state[k];
                 state.is_file = k == PLAN_OWN_KEY || k == PLAN_OWN_KEY + 1;
+                state.below = k >= PLAN_PLACE_AT;
                 if (hide_own(b, d, path, real, &state, e) < 0)
                         return -1;
         }

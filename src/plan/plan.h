@@ -17,7 +17,8 @@
 #include <sys/types.h>
 
 enum { PLAN_SHUT_MAX = 32 }; /* places that open when they are touched */
-enum { PLAN_OWN_PATHS = 6, PLAN_OWN_KEY = 2 /* and the next: files */, PLAN_CONFIG_PATHS = 2 };
+/* Of own paths, those from PLAN_OWN_KEY are files, those from PLAN_PLACE_AT the place of a socket. */
+enum { PLAN_OWN_KEY = 2, PLAN_PLACE_AT = 4, PLAN_OWN_PATHS = 6, PLAN_CONFIG_PATHS = 2 };
 
 /* The state of one path of the host. Gathered by api/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
@@ -113,7 +114,7 @@ struct plan_request {
         bool places_later;                  /* no run is planned yet: targets of @name are not resolved */
         enum policy_stage stage;
         /* cordon's own state directory, the file that opens its vault and the directory of the resident's
-         * socket, each as named and as resolved: no box sees them */
+         * socket (from PLAN_PLACE_AT on), each as named and as resolved: no box sees them */
         const char *state[PLAN_OWN_PATHS];
         uint64_t own_socket[2];  /* device and inode of the resident's; 0: it does not exist */
         const char *const *shut; /* labelled files and directories: each opens when it is first touched */
