@@ -83,7 +83,8 @@ done
 is "what makes a record another, or a key, is found at once" "$missed" ""
 
 # ---- forgeries of several files ----
-for what in second-key second-key-behind second-key-beside "retired-key stolen" "other-rotation stolen" no-seals no-checkpoints \
+for what in second-key second-key-behind second-key-beside "retired-key stolen" "other-rotation stolen" foreign-rotation \
+        "replayed-rotation stolen" no-seals no-checkpoints \
         hide-excused "hide-instead $T/unpruned/ledger" "hide exited"; do
         # shellcheck disable=SC2086
         forge $what

@@ -249,6 +249,25 @@ def other_rotation(ledger, stolen):
     put_checkpoints(ledger, before + "\n" + extra + "\n" + note(fresh, leaves(ledger)))
 
 
+def foreign_rotation(ledger):
+    """A key that nobody knows names the next one, for what the ledger holds; both stand in key.pub."""
+    wrong, fresh = own_key(ledger), own_key(ledger)
+    before = read(ledger, "checkpoints").decode()
+    turn = note(wrong, leaves(ledger), "next-key " + fresh.line() + "\n")
+    put_record(ledger)
+    put_checkpoints(ledger, before + "\n" + turn + "\n" + note(fresh, leaves(ledger)))
+
+
+def replayed_rotation(ledger, stolen):
+    """The rotation again, as it was signed, and behind it the key that it retired goes on."""
+    key, before = Key.stolen(stolen), read(ledger, "checkpoints").decode()
+    turn = [n for n in before.split("\n\n") if "next-key " in n]
+    at = before.index(turn[0])
+    after = before[at:].split("\n\n")
+    put_record(ledger)
+    put_checkpoints(ledger, before + "\n" + after[0] + "\n\n" + after[1].rstrip("\n") + "\n\n" + note(key, leaves(ledger)))
+
+
 def other_ledger(ledger):
     """Everything, under a key of one's own: consistent, and another ledger."""
     key = Key(read(ledger, "key.pub").decode().split("+")[0])
