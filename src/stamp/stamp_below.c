@@ -11,12 +11,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEPTH_MAX = 64, INODE_BITS = 1 << 14 };
+enum { DEPTH_MAX = 64, INODE_BITS = 1 << 14, ATTRIBUTES_MAX = 1000 };
 
 struct below {
         const struct stamp_index *x;
         struct label label;
-        unsigned left, depth;
+        unsigned left, seen, depth;
         dev_t dev; /* mounts below it are not entered */
         char path[PATH_MAX];
         uint64_t inodes[INODE_BITS / 64]; /* those that the index may have */
@@ -29,7 +29,11 @@ static bool may_be_indexed(const struct below *b, uint64_t ino)
 
 static void look_at(struct below *b, const struct dirent *d)
 {
-        struct label l = may_be_indexed(b, d->d_ino) ? stamp_own(b->x, b->path) : stamp_attribute(b->path);
+        struct label l = { 0 };
+        if (may_be_indexed(b, d->d_ino))
+                l = stamp_own(b->x, b->path);
+        else if (b->seen++ < ATTRIBUTES_MAX) /* a call for each, and a start does not wait for many */
+                l = stamp_attribute(b->path);
         label_join(&b->label, &l);
 }
 
