@@ -10,7 +10,7 @@ lines() { awk -v form="$1" 'BEGIN { print "box b"; for (i = 0; i < 4000; i++) pr
 for form in 'tool t%d' 'net h%d.example.com:443' 'net https://a.example.com/p%d GET' 'net *.h%d.example.com:443' 'read /srv/d%d/x' 'edit /srv/d%d' \
         'net https://a.example.com/p%d GET label private:a accepts private:b'; do
         lines "$form" >"$T/policy"
-        is "4000 lines of: $form" "$( (ulimit -t 1 && "$CORDON" check "$T/policy" >/dev/null 2>&1); echo $?)" 0
+        is "4000 lines of: $form" "$(prlimit --cpu=1 "$CORDON" check "$T/policy" >/dev/null 2>&1; echo $?)" 0
 done
 
 # ---- places ----
