@@ -67,7 +67,7 @@ def joined(line):
 
 
 def order(command, arg, ident, time_ms=0, label=b""):
-    return struct.pack("<HHIIiIQQH", 5, 3, 30 + len(label), command, arg, ident, time_ms, 0, len(label)) + label
+    return struct.pack("<HHIIiIQQH", 5, 4, 32 + len(label), command, arg, ident, time_ms, 0, len(label)) + label + b"\0\0"
 
 
 def is_dropped(line):
