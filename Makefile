@@ -7,7 +7,7 @@ PREFIX ?= /usr/local
 # millisecond before main() asking the processor for its caches. The library is built for the system's libc.
 MUSL   := $(shell command -v musl-gcc 2>/dev/null)
 STATIC  = $(if $(MUSL),$(BUILD)-musl,$(BUILD))
-CORDON  = $(STATIC)/src/cli/cordon
+CORDON  = $(STATIC)/src/face/cli/cordon
 
 # ccache, where it is installed, finds what another checkout compiled.
 export CCACHE_NOHASHDIR = 1
@@ -17,8 +17,8 @@ export CCACHE_NOHASHDIR = 1
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@tools/build $(BUILD)
 	@tools/build $(STATIC)
-	@mkdir -p $(STATIC)/src/libexec/cordon
-	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/init/cordon-init $(abspath $(STATIC))/src/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/libexec/cordon/; done
+	@mkdir -p $(STATIC)/src/face/libexec/cordon
+	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/src/*/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/wall/init/cordon-init $(abspath $(STATIC))/src/face/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wall/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/face/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
 	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Doptimization=2 -Dprogram_only=true >/dev/null
@@ -80,7 +80,7 @@ test-mcp: all
 
 # bubblewrap's own tests, from Debian's source packages, with cordon-bwrap in its place; then srt and Codex from npm on top of it.
 test-bwrap: all
-	@sh tests/bwrap/run $(abspath $(STATIC)/src/bwrap/cordon-bwrap)
+	@sh tests/bwrap/run $(abspath $(STATIC)/src/face/bwrap/cordon-bwrap)
 
 # Coding agents from npm behind `cordon agent`, each with a hostile turn of a local API.
 test-agents: all

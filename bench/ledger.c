@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* bench/ledger.c - what the ledger costs: records a second in group commit, a durable record, and a million of them
- * in `cordon log verify`; and the ledgers of many hosts whose jobs cause each other. Usage: ledger DIR append N | durable N |
- * host K/HOSTS/N/FROM: as host K of so many, N records from number FROM on */
-#include "base/clock.h"
+/* bench/ledger.c - what the ledger costs: records a second in group commit, a durable record, and a million
+ * of them in `cordon log verify`; and the ledgers of many hosts whose jobs cause each other. Usage: ledger
+ * DIR append N | durable N | host K/HOSTS/N/FROM: as host K of so many, N records from number FROM on */
 #include "ledger/ledger.h"
+#include "base/clock.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -61,13 +61,14 @@ static int durable(struct ledger *l, long n, struct err *e)
         if (!ns)
                 return -1;
         qsort(ns, (size_t) n, sizeof *ns, by_size);
-        int bad = printf("a durable record: median %.3f ms, 99 of 100 within %.3f ms\n", (double) ns[n / 2] / 1e6,
-                         (double) ns[n * 99 / 100] / 1e6) < 0;
+        int bad = printf("a durable record: median %.3f ms, 99 of 100 within %.3f ms\n",
+                         (double) ns[n / 2] / 1e6, (double) ns[n * 99 / 100] / 1e6) < 0;
         free(ns);
         return bad;
 }
 
-/* Jobs of ten records each. Job i of a host is caused by job i of the host before it, and that of the first host by job i - 1 of the last. */
+/* Jobs of ten records each. Job i of a host is caused by job i of the host before it, and that of the first
+ * host by job i - 1 of the last. */
 static int host(int dir, unsigned k, unsigned hosts, long from, long end, struct err *e)
 {
         enum { JOB = 10 };
@@ -100,7 +101,8 @@ int main(int argc, char **argv)
         long records, from;
         if (argc != 4)
                 return 2;
-        if (strcmp(argv[2], "host") == 0 && sscanf(argv[3], "%u/%u/%ld/%ld", &k, &hosts, &records, &from) == 4) {
+        if (strcmp(argv[2], "host") == 0 &&
+            sscanf(argv[3], "%u/%u/%ld/%ld", &k, &hosts, &records, &from) == 4) {
                 int place = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
                 if (place >= 0 && hosts > 0 && host(place, k, hosts, from, from + records, &e) == 0)
                         return 0;

@@ -81,7 +81,8 @@ static int reach(const struct sockaddr_in *at)
 static void ask(int s)
 {
         char b[ANSWER];
-        if (send(s, "0123456789abcdef", QUESTION, MSG_NOSIGNAL) != QUESTION || recv(s, b, ANSWER, MSG_WAITALL) != ANSWER) {
+        if (send(s, "0123456789abcdef", QUESTION, MSG_NOSIGNAL) != QUESTION ||
+            recv(s, b, ANSWER, MSG_WAITALL) != ANSWER) {
                 perror("ask");
                 exit(1);
         }

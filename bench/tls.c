@@ -3,7 +3,7 @@
  * server and through a flow with a credential, over loopback, each side a process of its own. Prints
  * microseconds a request (median of rounds) and their ratio, and what of it the broker's own code takes when
  * nothing is sent at all. tls [REQUESTS] [ROUNDS] [MICROSECONDS THE SERVER THINKS] */
-#include "egress/tls/tls_internal.h"
+#include "broker/egress/tls/tls_internal.h"
 #include "policy/policy.h"
 
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cordon.bash - completion for cordon(1), which is asked what could follow (src/cli/complete.c).
+# cordon.bash - completion for cordon(1), which is asked what could follow (src/face/cli/complete.c).
 
 _cordon() {
         local cur=${COMP_WORDS[COMP_CWORD]} i line word help before

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# cordon.fish - completion for cordon(1), which is asked what could follow (src/cli/complete.c).
+# cordon.fish - completion for cordon(1), which is asked what could follow (src/face/cli/complete.c).
 
 function __cordon_complete
     set -l before (commandline -opc)

@@ -2,7 +2,7 @@
 /* tests/bearer.h - the credential of tests and fuzz targets: a key behind "Bearer". Both texts are literals.
  */
 #pragma once
-#include "egress/http/http.h"
+#include "broker/egress/http/http.h"
 
 #define BEARER_KEY(real, held)                                                                               \
         {                                                                                                    \

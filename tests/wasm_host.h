@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/wasm_host.h - gives a module every function that it imports, whatever their names are. */
 #pragma once
-#include "wasm/opcode.h"
-#include "wasm/run/runtime.h"
+#include "wall/wasm/opcode.h"
+#include "wall/wasm/run/runtime.h"
 
 #include <stdlib.h>
 

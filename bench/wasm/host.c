@@ -2,7 +2,7 @@
 /* bench/wasm/host.c - host MODULE [ROUNDS [interpreter]]: the seven kernels in the compiler, or in the
  * interpreter, against the same code compiled for this machine, best of ROUNDS, and how long the module takes
  * to load. The last line has the geometric mean. */
-#include "wasm/wasm.h"
+#include "wall/wasm/wasm.h"
 
 #include <math.h>
 #include <stdio.h>

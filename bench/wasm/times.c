@@ -2,7 +2,7 @@
 /* bench/wasm/times.c - medians of processor time, in ms:
  *   times module FILE ROUNDS         decode and validate, compile, map kept code, fork with all of it in
  * memory times process ROUNDS COMMAND...  a whole process, its output thrown away */
-#include "wasm/wasm.h"
+#include "wall/wasm/wasm.h"
 
 #include <fcntl.h>
 #include <spawn.h>

@@ -13,9 +13,9 @@
 #pragma once
 #include "base/buf.h"
 #include "base/child.h"
+#include "base/context/context.h"
 #include "base/err.h"
 #include "base/span.h"
-#include "context/context.h"
 
 #include <sys/types.h>
 
@@ -197,8 +197,8 @@ void ledger_path_origin(const char *path, char ret_id[LEDGER_ID_MAX]); /* "" for
  *
  * A run's broker has no files: before an effect with consequences leaves, it asks `cordon-ledger write`, a
  * separate process, so that a slow disk delays only the effect that waits for it. Messages of fixed size,
- * see wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the reply)
- * RUN.r7.
+ * see base/wire/wire.h. Effect 7 has the intent RUN.q7, the use of a credential RUN.c7, the outcome (the
+ * reply) RUN.r7.
  */
 enum { LEDGER_LINE = 3, LEDGER_CAUSES_LINE }; /* the writer's ends of two socket pairs, at its start */
 /* How an effect ended. Anything but done is in the outcome's field `end`. */

@@ -15,8 +15,8 @@
  *
  * Whoever started it hands on nothing after an end without that object. */
 #pragma once
+#include "base/wire/wire.h"
 #include "output/pipeline.h"
-#include "wire/wire.h"
 
 #define OUTPUT_PROGRAM   "cordon-output"
 #define OUTPUT_NO_SCHEMA "output"

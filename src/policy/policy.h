@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/span.h"
 #include "effect/effect.h"
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "wall/kinds/kinds.h"
 
 enum door_kind { /* the door kinds */
@@ -167,7 +167,7 @@ struct door_ask {
 };
 enum { ASK_WITHIN_S = 600, ASK_WITHIN_MAX_S = 24 * 3600 };
 
-/* Information flow (src/label): canonical label texts; NULL: none. */
+/* Information flow (src/effect/label): canonical label texts; NULL: none. */
 struct door_flow {
         char *label;      /* of what comes in */
         char *accepts;    /* what may leave without a question, */

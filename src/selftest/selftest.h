@@ -2,7 +2,7 @@
 /* selftest/selftest.h - the commands of cordon-selftest. It is a program of its own so that no attack code is
  * part of cordon or libcordon; it shares the option tables, the help and the messages of cli/. */
 #pragma once
-#include "cli/cli.h"
+#include "face/cli/cli.h"
 
 /* The path of the cordon that started this program. */
 void selftest_started_by(const char *path);

@@ -7,10 +7,10 @@
  * payload in a nested user namespace, and stays as reaper. init sends its reports as struct wall_message. */
 #pragma once
 #include "base/buf.h"
+#include "base/context/context.h"
 #include "base/err.h"
 #include "base/limits.h"
-#include "context/context.h"
-#include "plan/plan.h"
+#include "wall/plan/plan.h"
 
 #include <linux/seccomp.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/wall_forms.c - the messages between the keeper and init as bytes. Each word has a form: the type of
  * the message is the word. */
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #define FIELD(m)       WIRE_NUMBER(struct wall_message, m)
 #define TEXT(m)        WIRE_STRING(struct wall_message, m)

@@ -7,7 +7,7 @@ flags="-std=gnu17 -D_GNU_SOURCE -DCORDON_VERSION='\"0\"' -Isrc -Iinclude -I${BUI
 # breaks a start on purpose (tests/hooked); cli/heap.c is the allocator itself (-Dprogram_only). And the code of the other machine.
 case $(uname -m) in x86_64) other=aarch64 ;; *) other=x86_64 ;; esac
 sources() {
-        git ls-files 'src/*.c' | grep -v -e '^src/wall/hooks\.c$' -e '^src/cli/heap\.c$' -e "^src/wasm/compile/$other/"
+        git ls-files 'src/*.c' | grep -v -e '^src/wall/hooks\.c$' -e '^src/face/cli/heap\.c$' -e "^src/wall/wasm/compile/$other/"
 }
 # What was analysed before is not analysed again: a file that expands to the same text, comments included, for the same
 # tools, gets the same answer. The memory is the user's own, ten thousand names of empty files; without it all are analysed.

@@ -48,15 +48,15 @@ if command -v clang >/dev/null; then
         done <"$T/tests"
         for t in $slow; do skip "$t under ASan and UBSan" "its programs would look for leaks, for minutes on this machine"; done
         export ASAN_OPTIONS=detect_leaks=1
-        is "a box started by a sanitized cordon" "$(build-asan/src/cli/cordon run -- echo hello 2>&1)" "hello"
-        is "views by a sanitized cordon" "$(build-asan/src/cli/cordon doors >/dev/null 2>&1 && echo fine)" "fine"
+        is "a box started by a sanitized cordon" "$(build-asan/src/face/cli/cordon run -- echo hello 2>&1)" "hello"
+        is "views by a sanitized cordon" "$(build-asan/src/face/cli/cordon doors >/dev/null 2>&1 && echo fine)" "fine"
 else
         skip "clang with ASan and UBSan: no warning" "clang is not installed"
 fi
 case $(uname -m) in x86_64) other=aarch64 ;; *) other=x86_64 ;; esac
 if command -v $other-linux-gnu-gcc >/dev/null; then
         check "$other: no warning" "build-$other" --cross-file "tools/cross-$other.ini" --buildtype=plain -Doptimization=2
-        has "$other: the program is for it" "$(readelf -h "build-$other/src/cli/cordon" | grep Machine:)" "$([ $other = aarch64 ] && echo AArch64 || echo X86-64)"
+        has "$other: the program is for it" "$(readelf -h "build-$other/src/face/cli/cordon" | grep Machine:)" "$([ $other = aarch64 ] && echo AArch64 || echo X86-64)"
 else
         skip "$other: no warning" "$other-linux-gnu-gcc is not installed"
 fi

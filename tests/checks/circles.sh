@@ -31,7 +31,7 @@ alone() { # DIR: each name that is defined for others and asked for by none
 }
 # The code of the other machine is not compiled here: what it names is asked for.
 case $(uname -m) in aarch64) other=x86_64 ;; *) other=aarch64 ;; esac
-alone_here() { alone "$1" | while read -r where name; do grep -qrwF -- "$name" "src/wasm/compile/$other" || echo "$where $name"; done; }
+alone_here() { alone "$1" | while read -r where name; do grep -qrwF -- "$name" "src/wall/wasm/compile/$other" || echo "$where $name"; done; }
 is "what one file alone needs is static" "$(alone_here "$BUILD")" ""
 
 # One process keeps many boxes for many callers: what changes hangs from a box, a ledger or a context. Left are facts about the

@@ -69,17 +69,17 @@ box_options=$(sed -n '/^typedef enum cordon_option/,/^} cordon_option/p' include
 is "libcordon(3) names every option of a box" "$(for o in $box_options; do grep -qw "Dv $o" man/libcordon.3 || echo "$o"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
 is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
-members=$(grep -ohE '\\"[a-z_]+\\":' src/keeper/result_json.c | tr -d '\\":' | sort -u)
+members=$(grep -ohE '\\"[a-z_]+\\":' src/run/keeper/result_json.c | tr -d '\\":' | sort -u)
 is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
 ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
-answers=$(grep -ohE '\\"[a-z_]+\\":|buf_member\(out, "[a-z_]+"|door_json\("[a-z]+"' src/api/api_why.c | grep -oE '"?[a-z_]+\\?":?$' | tr -d '\\":' | sort -u)
+answers=$(grep -ohE '\\"[a-z_]+\\":|buf_member\(out, "[a-z_]+"|door_json\("[a-z]+"' src/run/api/api_why.c | grep -oE '"?[a-z_]+\\?":?$' | tr -d '\\":' | sort -u)
 is "cordon-why(1) names every member of an answer" "$(for m in $answers; do grep -qE "^\.(It )?(Li|Pq).*\b$m\b" man/cordon-why.1 || echo "$m"; done)" ""
 ok "there are members of an answer" test "$(echo "$answers" | wc -l)" -ge 20
 fields=$({ sed -n '/^int record_encode/,/^}/p' src/ledger/write/record_json.c; grep -rhoE 'ledger_more_(text|number)\([^"]*"[a-z-]+"' src; grep -hoE 'put_key\(out, "[a-z]+"' src/ledger/write/record_json.c; } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u)
 is "cordon-ledger(5) names every field of a record" "$(for m in $fields; do grep -hE '^\.(It )?Li' man/cordon-ledger.5 | grep -qE -- "(^|[^a-z-])$m([^a-z-]|\$)" || echo "$m"; done)" ""
 ok "there are fields" test "$(echo "$fields" | wc -l)" -ge 40
 is "cordon-errors(7) names every lint, and no other" "$(sed -n 's/^\.It \([EW]1[0-9][0-9]\)$/\1/p' man/cordon-errors.7 | sort)" "$(grep -rohE '\b[EW]1[0-9][0-9]\b' src --include='*.c' | sort -u)"
-is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n 's/^ *\[REASON_[A-Z0-9_]*\] = { "\([a-z0-9-]*\)".*/\1/p' src/effect/reason.c | grep -vx none; grep -oE '"nowhere"' src/api/api_why.c; } | tr -d '"' | sort)"
+is "and every reason of why, and no other" "$(sed -n '/^\.Sh REASONS/,/^\.Sh LINTS/s/^\.It Li //p' man/cordon-errors.7 | sed 's/ , /\n/g' | sort)" "$({ sed -n 's/^ *\[REASON_[A-Z0-9_]*\] = { "\([a-z0-9-]*\)".*/\1/p' src/effect/reason.c | grep -vx none; grep -oE '"nowhere"' src/run/api/api_why.c; } | tr -d '"' | sort)"
 is "and every step" "$(sed -n '/^\.Sh STEPS/,/^\.Sh COMMON/p' man/cordon-errors.7 | grep -oE '\b[0-9]+ ' | tr -d ' \n')" "$(seq -s '' "$(sed -n '/^enum wall_step/,/^}/p' src/wall/internal.h | grep -c 'STAGE_[A-MO-Z]\|STAGE_NET')")"
 layers=$(sed -n '/layer_names\[\]/,/};/p' $(git ls-files "src/wall/*.c") | grep -oE '= "[a-z-]+"' | tr -d '= "')
 is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-z-])$l([^a-z-]|\$)" man/cordon-walls.7 || echo "$l"; done)" ""
@@ -187,7 +187,7 @@ done
 is "every option of each command completes" "$missing" ""
 is "and no other" "$extra" ""
 is "every command completes" "$(for v in $verbs; do set -- $(words "$v"); offered "$@" | grep -qx "$(words "$v" | sed 's/.* //')" || echo "$v"; done)" ""
-is "every kind that --flagged takes completes" "$(offered apply --flagged "" | sort)" "$(sed -n 's/^ *\[FLAG_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/work/flags/flags.c | grep -vx special | sort)"
+is "every kind that --flagged takes completes" "$(offered apply --flagged "" | sort)" "$(sed -n 's/^ *\[FLAG_[A-Z_]*\] = { "\([a-z-]*\)".*/\1/p' src/files/work/flags/flags.c | grep -vx special | sort)"
 is "what stands behind the option's = completes" "$(offered run --observe=d; offered run --read=x; offered run --handle in=x)" "--observe=denials
 @files
 @files"
@@ -233,7 +233,7 @@ ok "README.md has at most 160 lines" test "$(wc -l <README.md)" -le 160
         is "every function that the design names is there" "$(grep -ohE '`[a-z0-9_]+\(\)`' $design | tr -d '\140()' | sort -u | while read -r f; do grep -rqw "$f" src include tests || echo "$f"; done)" ""
         is "every page that a document links to is there" "$(for f in $design SECURITY.md; do grep -oE '\]\([^):]+\)' "$f" | tr -d '()]' | while read -r l; do [ -e "$(dirname "$f")/$l" ] || echo "$f: $l"; done; done)" ""
 }
-is "every folder of src stands in ARCHITECTURE.md" "$(for d in src/*/; do grep -q "\`$(basename "$d")\`" ARCHITECTURE.md || echo "$d"; done)" ""
+is "every folder of src stands in ARCHITECTURE.md" "$(for d in src/*/; do grep -q "^| \`$(basename "$d")\` |" ARCHITECTURE.md || echo "$d"; done)" ""
 is "every test that SPECIFICATION.md names is there" "$(grep -oE '`(tests/)?[a-z]*/?[A-Za-z0-9_-]+\.(sh|c|tbl)`' SPECIFICATION.md | tr -d '\140' | sort -u | while read -r f; do [ -e "$f" ] || echo "$f"; done)" ""
 is "every promise names a test or says that it is pending" "$(grep -E '^\| *[A-Z]+[0-9]+ ' SPECIFICATION.md | grep -vE '`tests/|test pending')" ""
 ok "there are promises" test "$(grep -cE '^\| *[A-Z]+[0-9]+ ' SPECIFICATION.md)" -ge 40

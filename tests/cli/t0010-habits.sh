@@ -5,7 +5,7 @@ c=$CORDON
 hint() { sed -n 's/^cordon: hint: //p' "$T/err"; }
 
 # ---- options of docker, bwrap, firejail, deno: from the table itself, so that a new row is tested too ----
-table=$(dirname "$0")/../../src/cli/habits.c
+table=$(dirname "$0")/../../src/face/cli/habits.c
 sed -n 's/^ *{ "\(-[^"]*\)",.*/\1/p' "$table" >"$T/typed"
 ok "the table has rows" test "$(wc -l <"$T/typed")" -ge 40
 there_is() { ! "$c" run "$1" 2>&1 | grep -q "has no option"; }
@@ -110,7 +110,7 @@ diff X
 selftest breakout --only X
 help X
 END
-is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/cli/*.c)" ""
+is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/face/cli/*.c)" ""
 has "a question to the ledger that is misspelled" "$("$CORDON" log reprot 2>&1)" 'did you mean `cordon log report`?'
 has "a stock policy that is misspelled" "$("$CORDON" policy stock base/pyton3 2>&1)" "did you mean base/python3?"
 has "also as a policy" "$("$CORDON" run -p base/pyton3 -- true 2>&1)" "did you mean base/python3?"

@@ -78,8 +78,8 @@ fi
 # ---- another prefix from the same build directories ----
 touch "$T/now"
 ok "another prefix needs no other build directory" install DESTDIR="$T/other" PREFIX=/opt/cordon
-is "and compiles one file of the library and one of the program again" "$(find "$B" "$B-musl" -name '*.o' -newer "$T/now" | sed 's,.*/,,')" "src_host_program.c.o
-src_host_program.c.o"
+is "and compiles one file of the library and one of the program again" "$(find "$B" "$B-musl" -name '*.o' -newer "$T/now" | sed 's,.*/,,')" "src_base_host_program.c.o
+src_base_host_program.c.o"
 there "the program under the other prefix" "$T/other/opt/cordon/bin/cordon"
 is "the pkg-config file names it" "$(sed -n 's/^prefix=//p' "$(find "$T/other" -name cordon.pc)")" /opt/cordon
 done_testing

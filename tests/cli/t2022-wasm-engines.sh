@@ -2,7 +2,7 @@
 # cordon-wasm compiles a module or interprets it: the same happens, and a fault of the module's code is a trap.
 . "$(dirname "$0")/lib.sh"
 : "${BUILD:=build}"
-engine=$(cd "$BUILD" && pwd)/src/wasm/cordon-wasm
+engine=$(cd "$BUILD" && pwd)/src/wall/wasm/cordon-wasm
 [ -x "$engine" ] || { skip "both engines run a module" "cordon-wasm is not built in $BUILD"; done_testing; }
 cd "$T" || exit 1
 head='\000asm\001\000\000\000\001\004\001\140\000\000\003\002\001\000'

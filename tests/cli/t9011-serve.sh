@@ -41,8 +41,8 @@ cordon: hint: start one: cordon serve &"
         is "$who: also by a program's path" "$(how -- "$(command -v env)")" "parked "
         ready $size
         is "$who: the list has them" "$(run pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 2"
-        if [ -x "$BUILD/src/cli/cordon" ] && ! grep -qa __asan_init "$BUILD/src/cli/cordon"; then
-                cp -L "$BUILD/src/cli/cordon" "$T/d/other" && chmod 755 "$T/d/other"
+        if [ -x "$BUILD/src/face/cli/cordon" ] && ! grep -qa __asan_init "$BUILD/src/face/cli/cordon"; then
+                cp -L "$BUILD/src/face/cli/cordon" "$T/d/other" && chmod 755 "$T/d/other"
                 is "$who: a caller with another C library gets one, too" "$(CORDON=$T/d/other; how -- true)" "parked "
                 ready $size
         else

@@ -4,7 +4,7 @@
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 python=/usr/bin/python3
 if [ -x "$python" ] && "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
-        result=$(timeout -k 5 300 "$python" "$repo/tests/warm/compare.py" "$python" "$repo/src/plan/drivers/python3.py" "$repo/tests/warm/python3.cases" 2>&1)
+        result=$(timeout -k 5 300 "$python" "$repo/tests/warm/compare.py" "$python" "$repo/src/wall/plan/drivers/python3.py" "$repo/tests/warm/python3.cases" 2>&1)
         has "output, messages and status are equal" "$result" " cases, 0 different"
         echo "$result" | sed 's/^/# /'
 else

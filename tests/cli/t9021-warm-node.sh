@@ -4,7 +4,7 @@
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 node=/usr/bin/node
 if [ -x "$node" ] && command -v python3 >/dev/null && "$node" -e 'process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)'; then
-        result=$(timeout -k 5 300 python3 "$repo/tests/warm/compare.py" "$node" "$repo/src/plan/drivers/node.cjs" "$repo/tests/warm/node.cases" 2>&1)
+        result=$(timeout -k 5 300 python3 "$repo/tests/warm/compare.py" "$node" "$repo/src/wall/plan/drivers/node.cjs" "$repo/tests/warm/node.cases" 2>&1)
         has "output, messages and status are equal" "$result" " cases, 0 different"
         echo "$result" | sed 's/^/# /'
 else

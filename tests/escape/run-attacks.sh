@@ -40,7 +40,7 @@ sed '/CVE-2026-77179/d; s/^| F8 \(.*\)`tests[^|]*|/| F8 \1 |/' docs/attacks.md >
 is "a row that is not there, or names none, is found" "$(lists "$T/wrong.md" | tr '\n' ';')" "no test: 2026-77179;no test: chdir after pivot_root;"
 
 # Lints are for people: no decision may rest on what one of them found, or did not.
-is "no decision and no wall reads a lint" "$(grep -lE 'policy_note|lint_|n_notes' $(git ls-files "src/policy/decide/*.c" "src/plan/*.c" "src/wall/*.c" "src/keeper/*.c"))" ""
+is "no decision and no wall reads a lint" "$(grep -lE 'policy_note|lint_|n_notes' $(git ls-files "src/policy/decide/*.c" "src/wall/plan/*.c" "src/wall/*.c" "src/run/keeper/*.c"))" ""
 
 # ---- a setuid bit, or capabilities, on the program ----
 if [ "$(id -u)" -eq 0 ]; then

@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_bridge.c - any bytes as an event stream and as messages of a server and a client: what
  * becomes a line is one line, an answer is to the request that was made, and a head has no line of the
  * message's. */
-#include "bridge/bridge.h"
+#include "face/bridge/bridge.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_bwrap.c - any bytes as an --args file. What is accepted is in bounds, and every operation
  * has what its doer uses. */
 #include "base/span.h"
-#include "bwrap/bwrap.h"
+#include "face/bwrap/bwrap.h"
 
 #include <stdlib.h>
 #include <string.h>

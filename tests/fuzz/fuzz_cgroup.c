@@ -2,7 +2,7 @@
 /* fuzz_cgroup.c - mountinfo and /proc/PID/cgroup as an enemy would write them, and which mounts may not
  * answer. The input is both texts with a line "--" between. With -DFUZZ_REPLAY it is a program that runs over
  * the files it is given. */
-#include "host/host.h"
+#include "base/host/host.h"
 
 #include <stdint.h>
 #include <stdlib.h>

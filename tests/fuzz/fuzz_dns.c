@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_dns.c - the box's name server on any bytes: what is read lies inside the packet, and what
  * is answered is itself an answer to that question and reads as one message. */
-#include "egress/dns/dns.h"
+#include "broker/egress/dns/dns.h"
 
 #include <stdlib.h>
 

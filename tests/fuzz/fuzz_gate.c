@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_gate.c - any bytes as an envelope: what is read is written back byte for byte, and has one
  * id. */
-#include "gate/gate.h"
+#include "effect/gate/gate.h"
 
 #include <stdlib.h>
 

@@ -3,7 +3,7 @@
  * side. As the box: every stream becomes whole HTTP/1.1, or at least nothing that the strict parser takes for
  * two requests; each is answered, and what it sends is bounded. As the server: its answer is read by the
  * strict parser too. The rest of the bytes are frames, behind the preface. */
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

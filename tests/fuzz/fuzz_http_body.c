@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_http_body.c - any bytes as a chunked body: read in pieces of any size it must mean the
  * same. */
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
  * below /c/ are checked: each check is ended. Requests below /s/ go up signed with the real key, and show
  * nothing of it but its id. */
 #include "../bearer.h"
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

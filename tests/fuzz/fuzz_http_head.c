@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_http_head.c - any bytes as a request and as an answer. What is read must be written anew in
  * a form that reads the same, as one request and no more; and a cut head is never taken for a whole one. */
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

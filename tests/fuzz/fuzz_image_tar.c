@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_image_tar.c - the tar reader and the decider of names on any bytes: whatever is accepted
  * has a name that stays inside, and no more data than the archive has. */
-#include "image/unpack/image_unpack.h"
+#include "files/image/unpack/image_unpack.h"
 
 #include <stdlib.h>
 #include <string.h>

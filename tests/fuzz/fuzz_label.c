@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_label.c - any bytes as a label, and as a schema whose capacity is asked for: what is read
  * is written in one form and read back; a broken label is the worst one. */
 #include "base/json.h"
-#include "label/label.h"
+#include "effect/label/label.h"
 
 #include <stdlib.h>
 

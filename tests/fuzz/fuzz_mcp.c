@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_mcp.c - any bytes as messages of a client, one a line: every reply is one line of JSON, and
  * a call has arguments that its tool declares. */
-#include "mcp/methods.h"
-#include "mcp/wrap.h"
+#include "face/mcp/methods.h"
+#include "face/mcp/wrap.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_mcp_http.c - any bytes as requests of MCP's HTTP transport: a message is taken only if its
  * headers agree with it, and every answer is one that a client can read. */
-#include "mcp/mcp_http.h"
+#include "face/mcp/mcp_http.h"
 
 #include <stdlib.h>
 #include <string.h>

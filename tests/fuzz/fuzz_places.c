@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_places.c - any bytes as a places file and as a fixtures file. What loads is in canonical
  * form. */
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

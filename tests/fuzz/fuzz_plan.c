@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_plan.c - any bytes behind the head of a sealed box plan (first byte even) or run order
  * (odd); with the second bit set, edits of a valid one: two bytes offset, one byte value. What is accepted
  * must be readable to its last byte. */
-#include "plan/plan.h"
+#include "wall/plan/plan.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_pool.c - a packet from a client of the resident: any bytes (first byte even), or edits of a
  * valid request to park a box (odd): two bytes offset, one byte value. A recipe that is accepted must be
  * readable to its last byte, and its key the same when it is sealed again. */
-#include "pool/pool.h"
+#include "run/pool/pool.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_scrub.c - any bytes with secrets in them: bytes 0x01 to 0x06 stand for a secret in one of
  * its clothings. However the stream is cut, the same comes out, as long as it went in, and no secret in it.
  */
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 /* tests/fuzz/fuzz_serve.c - any bytes as requests: cut into pieces anywhere they mean the same, a path names
  * nothing but what it says, and no row of the table is found for less than its own path. The same bytes as
  * door lines of a request and as the operator's tokens. */
-#include "serve/internal.h"
+#include "face/serve/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /* tests/fuzz/fuzz_session.c - what a session and the keeper of a run in it hear from each other. First byte:
  * 0: the recipe of its runs, JSON; 1: an order to init, relayed; 2: one with a descriptor; 3: the first
  * message to the keeper of a run; 4: a message of init. The rest is as sent. */
-#include "api/internal.h"
 #include "base/fd.h"
-#include "keeper/session_wire.h"
+#include "base/wire/wire.h"
+#include "run/api/internal.h"
+#include "run/keeper/session_wire.h"
 #include "wall/internal.h"
 #include "wall/wall.h"
-#include "wire/wire.h"
 
 #include <stdlib.h>
 #include <string.h>

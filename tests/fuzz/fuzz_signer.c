@@ -3,8 +3,8 @@
  * list or a signature is ever passed on, no line signs with a key that no door names, what a person is shown
  * is one inert line, and a list keeps permitted keys alone. */
 #include "base/str.h"
-#include "signer/assuan.h"
-#include "signer/ssh_agent.h"
+#include "broker/signer/assuan.h"
+#include "broker/signer/ssh_agent.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /* tests/fuzz/fuzz_tls_hello.c - any bytes as the beginning of TLS. A name is plain and of bounded length;
  * bytes that are enough stay enough, and what was bad does not become good with more. What passes a door at
  * port 443 as TLS names the door's host, whatever else is in it. */
-#include "egress/http/sni_check.h"
-#include "egress/tls/tls.h"
+#include "broker/egress/http/sni_check.h"
+#include "broker/egress/tls/tls.h"
 
 #include <stdlib.h>
 #include <string.h>

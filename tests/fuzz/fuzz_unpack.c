@@ -4,7 +4,7 @@
  * for the secret and 0x02 for its hex. However it is cut: what is whole is the same, nothing comes out but
  * what zlib makes of it at once, no secret reaches the client, and what is not whole does not look it. */
 #include "../bearer.h"
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

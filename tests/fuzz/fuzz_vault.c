@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_vault.c - any bytes as the binding of a vault's entry, and as what a credential is for.
  * What is read is written and read again as the same; what is asked for is never more than its scope. */
-#include "vault/vault.h"
+#include "broker/vault/vault.h"
 
 #include <stdlib.h>
 #include <string.h>

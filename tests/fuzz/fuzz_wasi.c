@@ -4,7 +4,7 @@
  *
  * Input: two bytes n, n bytes at the start of memory, then calls: one byte for the row, then its arguments.
  */
-#include "wasm/wasi/wasi_internal.h"
+#include "wall/wasm/wasi/wasi_internal.h"
 
 #include <fcntl.h>
 #include <ftw.h>

@@ -494,7 +494,7 @@ static const struct row {
         const char *sig;
 } all[] = {
 #define OP(code, name, imm, sig, arg) { code, WASM_IMM_##imm, arg, sig },
-#include "wasm/opcodes.inc"
+#include "wall/wasm/opcodes.inc"
 #undef OP
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/fuzz/fuzz_wire.c - messages between our processes, of any bytes: what is taken has exactly this
  * encoding, and every text in it ends. */
-#include "egress/internal.h"
-#include "vault/vault.h"
+#include "broker/egress/internal.h"
+#include "broker/vault/vault.h"
 
 #include <stdlib.h>
 

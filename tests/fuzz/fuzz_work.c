@@ -5,7 +5,7 @@
  * and nothing is done with them. */
 #include "base/fd.h"
 #include "base/hash.h"
-#include "work/internal.h"
+#include "files/work/internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

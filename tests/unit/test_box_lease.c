@@ -2,7 +2,7 @@
 /* tests/unit/test_box_lease.c - the time of a run as a lease, on a clock that the test moves: it only ever
  * sees the monotonic one, so no step of the wall clock makes a lease longer or shorter. */
 #include "harness.h"
-#include "keeper/lease.h"
+#include "run/keeper/lease.h"
 
 static const uint64_t S = UINT64_C(1000000000), AT = UINT64_C(5000000000000);
 

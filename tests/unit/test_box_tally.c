@@ -2,7 +2,7 @@
 /* tests/unit/test_box_tally.c - when the keeper counts what is in a layer again: seldom where that takes
  * long, and soon all the same where the disk goes. */
 #include "harness.h"
-#include "keeper/internal.h"
+#include "run/keeper/internal.h"
 
 static const uint64_t MS = 1000000, DISK = 800 << 20, ROOM = 1ull << 40;
 

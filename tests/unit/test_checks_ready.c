@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks by a process that waits for them: a service that is gone, or is for other checks, gets nothing; a
  * process that dies denies what it had. */
-#include "api/checks_ready.h"
 #include "base/fd.h"
 #include "harness.h"
 #include "output/process.h"
+#include "run/api/checks_ready.h"
 
 #include <sys/socket.h>
 #include <sys/wait.h>

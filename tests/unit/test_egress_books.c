@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What is left of each budget, by a clock that the test moves: hours that slide, and bytes of both ways. */
-#include "egress/internal.h"
+#include "broker/egress/internal.h"
 #include "test_policy_common.h"
 
 static const char policy[] = "use none\n"

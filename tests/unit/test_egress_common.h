@@ -2,7 +2,7 @@
 /* tests/unit/test_egress_common.h - a flow on a bench: both sides are memory, the test is box and server. */
 #pragma once
 #include "base/str.h"
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
 #include "test_policy_common.h"
 
 enum { RIG_EVENTS = 32 };

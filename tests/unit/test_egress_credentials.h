@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_egress_credentials.h - a credential for each place that one is put into. */
 #pragma once
-#include "egress/http/http.h"
+#include "broker/egress/http/http.h"
 
 #define SECRET       "ghp_R3alSecretValue0123456789abcdef"
 #define HOLDER       "ghp_PLACEHOLDERaaaabbbbccccddddeeee"

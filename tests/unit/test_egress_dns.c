@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Questions and answers as bytes: what is read, what is refused, and that an answer repeats the question. */
-#include "egress/dns/dns.h"
+#include "broker/egress/dns/dns.h"
 #include "harness.h"
 
 struct packet {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where an address lies: every range that a name must not lead to, its first and last address, and the public
  * neighbours on both sides. */
-#include "egress/egress.h"
+#include "broker/egress/egress.h"
 #include "harness.h"
 
 #include <arpa/inet.h>

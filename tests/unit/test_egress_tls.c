@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* TLS on both sides of a flow: the test is the box's client and the server, each a TLS end of its own. */
-#include "egress/http/sni_check.h"
-#include "egress/tls/tls_internal.h"
+#include "broker/egress/http/sni_check.h"
+#include "broker/egress/tls/tls_internal.h"
 #include "test_egress_common.h"
 
 #include <openssl/err.h>

@@ -7,8 +7,8 @@
 #include "cordon.h"
 #include "fault_alloc.h"
 #include "harness.h"
-#include "learn/learn.h"
 #include "ledger/ledger.h"
+#include "policy/learn/learn.h"
 
 #include <dirent.h>
 #include <fcntl.h>

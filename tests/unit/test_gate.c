@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_gate.c - approvals: what is approved is what leaves, once. Mutations and replays after a
  * yes, votes, scopes, templates, batches. */
-#include "gate/gate.h"
+#include "effect/gate/gate.h"
 #include "harness.h"
 
 #include <stdio.h>

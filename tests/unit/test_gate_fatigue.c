@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_gate_fatigue.c - persons who click and persons who read, on a clock that is passed in. */
-#include "gate/gate.h"
+#include "effect/gate/gate.h"
 #include "harness.h"
 
 enum { MANY = 200 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What mountinfo and /proc/self/cgroup say about control groups, also when they lie. */
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* In what one process is confined and another is not. */
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <fcntl.h>
 #include <string.h>

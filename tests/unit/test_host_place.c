@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Where an account may make groups, on a tree of plain files that stands for a v2 hierarchy. */
 #include "base/fd.h"
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the doctor finds: every row is filled, and the quick facts agree with the kernel. */
 #include "../context.h"
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <sys/stat.h>
 #include <sys/utsname.h>

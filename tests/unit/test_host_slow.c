@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which mounts may not answer, by the text of a mount table. */
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <stdlib.h>
 #include <string.h>

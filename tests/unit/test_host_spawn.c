@@ -2,8 +2,8 @@
 /* The spawner: which descriptors a program gets, whose child it is, and that stopping it before its exec
  * holds up nobody. */
 #include "base/fd.h"
+#include "base/host/host.h"
 #include "harness.h"
-#include "host/host.h"
 
 #include <errno.h>
 #include <fcntl.h>

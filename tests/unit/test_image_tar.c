@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of archives, and headers of tar. */
+#include "files/image/unpack/image_unpack.h"
 #include "harness.h"
-#include "image/unpack/image_unpack.h"
 
 #include <string.h>
 

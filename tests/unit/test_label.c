@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_label.c - labels: the lattice, their text, the two checks of a departure, capacity. */
 #include "base/json.h"
+#include "effect/label/label.h"
 #include "harness.h"
-#include "label/label.h"
 
 static uint32_t seed = 1;
 static uint32_t roll(uint32_t n)

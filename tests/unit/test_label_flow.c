@@ -3,8 +3,8 @@
  * give equal bytes at every sink that does not accept them. Programs branch on what they have read, keep
  * connections open while their label rises, and leave files to later runs. The decider is the real one; what
  * the supervisor does with its answers is modelled as the broker and the keeper do it. */
+#include "effect/label/label.h"
 #include "harness.h"
-#include "label/label.h"
 
 enum { SOURCES = 4, SINKS = 6, FILES = 3, RUNS = 4, OPS = 24, TRACE = 256, PROGRAMS = 10000 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_learn.c - learning on tables: the host is a list of paths, the command a list of needs, and
  * what runs it asks the real evaluator. tests/cli/t1005-learn.sh does the same with real programs. */
-#include "learn/learn.h"
+#include "policy/learn/learn.h"
 #include "test_policy_common.h"
 
 /* ---- a host, and a program ---- */

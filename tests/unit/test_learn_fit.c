@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_learn_fit.c - broad and narrow boxes as tables: what is known of their runs, and the
  * verdict that they must get. tests/cli/t1012-diagnose.sh does the same with real runs. */
-#include "learn/learn.h"
+#include "policy/learn/learn.h"
 #include "test_policy_common.h"
 
 enum { U = LEARN_USED, X = LEARN_UNUSED, Q = LEARN_UNKNOWN, N = LEARN_NOT_JUDGED, END = LEARN_USE__COUNT };

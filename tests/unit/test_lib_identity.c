@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_lib_identity.c - name and mail of a ~/.gitconfig, as git reads them, and nothing else. */
 #include "../context.h"
-#include "api/internal.h"
 #include "harness.h"
+#include "run/api/internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,9 +2,9 @@
 /* tests/unit/test_lib_look.c - the look at doors against somebody who exchanges a directory with a link as
  * fast as the kernel lets them: the path that is judged and the number that the wall compares are always
  * those of one and the same thing. */
-#include "api/internal.h"
 #include "base/fd.h"
 #include "harness.h"
+#include "run/api/internal.h"
 
 #include <fcntl.h>
 #include <linux/fs.h>

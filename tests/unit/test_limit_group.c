@@ -3,7 +3,7 @@
 /* alone: groups of the whole machine are counted. */
 #include "base/fd.h"
 #include "harness.h"
-#include "limit/internal.h"
+#include "wall/limit/internal.h"
 
 #include <errno.h>
 #include <poll.h>

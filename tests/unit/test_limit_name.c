@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of groups, numbers as text, and rlimits that only go down. */
 #include "harness.h"
-#include "limit/internal.h"
+#include "wall/limit/internal.h"
 
 #include <stdlib.h>
 #include <sys/resource.h>

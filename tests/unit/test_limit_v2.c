@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "harness.h"
-#include "limit/internal.h"
+#include "wall/limit/internal.h"
 
 #include <errno.h>
 #include <ftw.h>

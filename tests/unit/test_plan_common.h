@@ -2,8 +2,8 @@
 /* tests/unit/test_plan_common.h - what the plan tests share: a host that is a table, and a plan made on it
  * from the text of a policy. Nothing here looks at the real host. */
 #pragma once
-#include "plan/plan.h"
 #include "test_policy_common.h"
+#include "wall/plan/plan.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
@@ -74,7 +74,7 @@ struct scene {
         struct plan *p;
 };
 
-/* Files of the caller's own, as api/look.c says. */
+/* Files of the caller's own, as run/api/look.c says. */
 static inline bool path_is_copyable(const char *path)
 {
         size_t n = strlen(path);
@@ -103,7 +103,7 @@ static inline struct plan_program fake_find(const char *name)
         return (struct plan_program){ 0 };
 }
 
-/* As api/look.c does it, on the table above. */
+/* As run/api/look.c does it, on the table above. */
 static inline void scene_look(struct scene *s)
 {
         size_t n;

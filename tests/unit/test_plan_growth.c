@@ -3,8 +3,8 @@
  * square. Work is counted, not timed: the linker turns every comparison of strings in cordon's code into one
  * of ours. Four times the doors are about 4.8 times the work where they are sorted and searched, and 16 times
  * where each is compared with each. */
-#include "plan/plan.h"
 #include "test_policy_common.h"
+#include "wall/plan/plan.h"
 
 enum { FEW = 1000, MANY = 4000, MOST_GROWTH = 6 };
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_serve.c - the pure parts of the HTTP side: requests, routes, tokens, budgets, turns, and
  * the door lines that a request may have. */
+#include "base/context/context.h"
 #include "base/hash.h"
-#include "context/context.h"
+#include "face/serve/internal.h"
+#include "face/serve/tenant_identity.h"
+#include "face/serve/tenant_versions.h"
 #include "harness.h"
-#include "pool/demand.h"
-#include "pool/pool.h"
-#include "serve/internal.h"
-#include "serve/tenant_identity.h"
-#include "serve/tenant_versions.h"
+#include "run/pool/demand.h"
+#include "run/pool/pool.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,7 +121,7 @@ static void test_routes__are_those_of_the_description(void)
         char path[4096];
         size_t n, described = 0;
         const struct route *rows = routes(&n);
-        (void) snprintf(path, sizeof path, "%s/src/serve/openapi.json",
+        (void) snprintf(path, sizeof path, "%s/src/face/serve/openapi.json",
                         getenv("CORDON_SOURCE") ? getenv("CORDON_SOURCE") : ".");
         FILE *f = fopen(path, "r");
         size_t len = f ? fread(text, 1, sizeof text, f) : 0;

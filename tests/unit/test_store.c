@@ -3,8 +3,8 @@
  * ones, links. */
 #include "../context.h"
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "harness.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
  * the test's own. */
 #include "../context.h"
 #include "base/fd.h"
-#include "egress/http/http_internal.h"
+#include "broker/egress/http/http_internal.h"
+#include "broker/vault/vault_seal.h"
 #include "test_policy_common.h"
-#include "vault/vault_seal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +29,7 @@ static void begin(void)
         CHECK(mkdtemp(state) != NULL);
         ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
         exe[n > 0 ? n : 0] = '\0';
-        (void) snprintf(libexec, sizeof libexec, "%s/../../src/egress", dirname(exe));
+        (void) snprintf(libexec, sizeof libexec, "%s/../../src/broker/egress", dirname(exe));
         (void) setenv("CORDON_LIBEXEC", libexec, 1);
         (void) setenv("CORDON_STATE", state, 1);
 }

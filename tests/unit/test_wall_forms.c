@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of init to its keeper: each word arrives as it was sent, and bytes of another form are rejected.
  */
+#include "base/wire/wire.h"
 #include "harness.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <sys/socket.h>

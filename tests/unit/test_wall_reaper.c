@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The process wall has no namespace that ends with init: a reaper behind it does that. One that could not
  * find what it has to end must stop the start. The linker puts the test's own wall_own_children() in front,
- * and the test is its own init (src/init/self.c). */
+ * and the test is its own init (src/wall/init/self.c). */
 #include "../context.h"
 #include "cordon.h"
 #include "harness.h"

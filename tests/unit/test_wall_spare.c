@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A box for many runs: spares are made on request, run one after the other and side by side, and each end is
- * reported with its own status. The test is its own init (src/init/self.c). */
+ * reported with its own status. The test is its own init (src/wall/init/self.c). */
 #include "../context.h"
-#include "api/internal.h"
 #include "base/fd.h"
 #include "harness.h"
+#include "run/api/internal.h"
 
 #include <fcntl.h>
 #include <poll.h>

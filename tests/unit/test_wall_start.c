@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which failures of a start let another wall be tried: only those in which the host forbids a mechanism. And
  * what init says is read as if it were not ours. */
+#include "base/wire/wire.h"
 #include "harness.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* test_wasm_run.c - the engine's promises beyond the specification: fuel, limits, host functions. */
 #include "harness.h"
-#include "wasm/wasm.h"
+#include "wall/wasm/wasm.h"
 
 /* The build makes this program twice, once for each engine. */
 #ifndef WASM_ENGINE

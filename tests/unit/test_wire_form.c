@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_wire_form.c - messages as bytes and back: whole, cut short, changed, and of another form.
  */
-#include "egress/internal.h"
+#include "base/wire/wire.h"
+#include "broker/egress/internal.h"
+#include "broker/vault/vault.h"
 #include "harness.h"
-#include "vault/vault.h"
-#include "wire/wire.h"
 
 #include <stdio.h>
 #include <unistd.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages and descriptors between our own processes: what is not exactly expected is an error, and leaves no
  * descriptor behind. */
+#include "base/wire/wire.h"
 #include "harness.h"
-#include "wire/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_work_flags.c - names that the host executes or trusts, and names that only look like it. */
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 static const struct {
         const char *path;

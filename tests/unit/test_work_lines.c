@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* tests/unit/test_work_lines.c - a diff says exactly how one text becomes the other: random texts, and the
  * hunks taken by a reader that is written apart. */
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 #include <stdlib.h>
 

@@ -2,8 +2,8 @@
 /* tests/unit/test_work_sum.c - sums of what a layer holds: every flipped bit is found, wherever it is; a hole
  * is what zeros are; no more is read than was allowed. */
 #include "base/fd.h"
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

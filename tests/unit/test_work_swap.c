@@ -5,8 +5,8 @@
  */
 #include "../context.h"
 #include "base/fd.h"
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 #include <linux/fs.h>
 #include <sched.h>

@@ -2,8 +2,8 @@
 /* tests/unit/test_work_tree.c - readers and writers of hostile trees, against somebody who swaps directories
  * and files for links, fifos and each other as fast as the kernel lets them: a million rounds, no escape. */
 #include "base/fd.h"
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 #include <errno.h>
 #include <linux/fs.h>

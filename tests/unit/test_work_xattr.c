@@ -3,8 +3,8 @@
  * called copied or taken away that is not. */
 #include "base/fd.h"
 #include "fault_alloc.h"
+#include "files/work/internal.h"
 #include "harness.h"
-#include "work/internal.h"
 
 #include <fcntl.h>
 #include <sys/xattr.h>

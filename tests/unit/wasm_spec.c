@@ -3,7 +3,7 @@
  *     wasm_spec [--compiler] FILE.json...
  * Prints one line for each file that fails an assertion, and the totals. Assertions about the text format are
  * counted apart: the engine has no parser for it. */
-#include "wasm/run/runtime.h"
+#include "wall/wasm/run/runtime.h"
 #include "wasm_json.h"
 
 #include <inttypes.h>

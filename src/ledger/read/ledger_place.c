@@ -2,8 +2,8 @@
 /* ledger/read/ledger_place.c - the ledger's directory: its path, its segments, its sealed size. Reads only,
  * except to create it. */
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/internal.h"
-#include "store/store.h"
 
 #include <dirent.h>
 #include <errno.h>

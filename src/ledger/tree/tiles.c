@@ -3,8 +3,8 @@
  * subtree over leaves i*256^L .. (i+1)*256^L - 1, and 256 of them are one tile of 8 KiB. Only the sealer
  * writes; everything here can be rebuilt from the segments. */
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/internal.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

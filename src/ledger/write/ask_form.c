@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/write/ask_form.c - the encodings of the broker's requests to the ledger's writer, of its answers,
  * and of what the keeper tells it. A field that is added, moved or changed makes a new version. */
+#include "base/wire/wire.h"
 #include "ledger/ledger.h"
-#include "wire/wire.h"
 
 static const struct wire_field ask[] = {
         WIRE_NUMBER(struct ledger_ask, number),   WIRE_NUMBER(struct ledger_ask, after),

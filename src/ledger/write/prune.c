@@ -10,8 +10,8 @@
  */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/write/append.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

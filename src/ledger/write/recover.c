@@ -11,8 +11,8 @@
  * Never: truncates below the last checkpoint.
  */
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/write/append.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,8 +8,8 @@
  */
 #include "ledger/write/sealer.h"
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/write/append.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

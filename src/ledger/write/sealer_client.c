@@ -2,9 +2,9 @@
 /* ledger/write/sealer_client.c - calls cordon-ledger for operations that need the key or libcrypto. Input
  * and output go through memfds, so that neither side blocks on the other. */
 #include "base/fd.h"
-#include "host/host.h"
+#include "base/host/host.h"
+#include "base/store/store.h"
 #include "ledger/internal.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,8 +4,8 @@
  * next to it, and the system calls for those. No other file, socket, process or program. */
 #include "base/calls.h"
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/write/sealer.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/write/segment.c - opens and begins segment files. */
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "ledger/write/append.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

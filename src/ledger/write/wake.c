@@ -4,9 +4,9 @@
  * variables, and exits by itself. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "host/host.h"
+#include "base/host/host.h"
+#include "base/store/store.h"
 #include "ledger/write/append.h"
-#include "store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>

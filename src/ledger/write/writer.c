@@ -9,8 +9,8 @@
  */
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/wire/wire.h"
 #include "ledger/write/sealer.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

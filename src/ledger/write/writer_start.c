@@ -2,7 +2,7 @@
 /* ledger/write/writer_start.c - starts the writer of a run, for the process at the other end of its socket
  * pair. */
 #include "base/fd.h"
-#include "host/host.h"
+#include "base/host/host.h"
 #include "ledger/internal.h"
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/effect_parse.c - effects in words: "read PATH", "run PROG", "net GET https://host/path", ...
  */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/flow_check.c - may a subject with this label send through this door? The door's words and the
  * effect become a sink; label/ decides. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 static bool only_asks(const char *method)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/decide/staged.c - requests and doors in one stage: the place that contains a URL, and its target. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 bool policy_place_holds(const struct policy_place_url *u, const struct net_dest *n)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/lint/lint_flow.c - lints about labels: what a policy could let meet, with nobody there. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 #include "policy/lint/lint.h"
 

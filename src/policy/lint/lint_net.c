@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/lint/lint_net.c - lints of net doors. */
-#include "gate/gate.h"
+#include "effect/gate/gate.h"
 #include "policy/lint/lint.h"
 
 #include <arpa/inet.h>

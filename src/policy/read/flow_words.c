@@ -7,7 +7,7 @@
  *   endorse [BITS]       output of a schema that bounds what it can say loses `untrusted`, up to so many bits
  *
  * They stand anywhere behind the door's path or destination. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/read/gate_words.c - `ask`, which makes a gate of a door: reads it, shows it, compares it. */
-#include "gate/gate.h"
+#include "effect/gate/gate.h"
 #include "policy/internal.h"
 
 enum { NEED_MAX = 9 };

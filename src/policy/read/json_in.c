@@ -2,7 +2,7 @@
 /* policy/read/json_in.c - the JSON form of a policy. Every value is turned into the tokens of the line it
  * stands for and goes through the same handlers, so the two forms cannot drift apart. */
 #include "base/json.h"
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>

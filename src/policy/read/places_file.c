@@ -2,7 +2,7 @@
 /* policy/read/places_file.c - the places file: lines `place NAME STAGE URL [label LABEL...]` in the syntax of
  * policies. It maps @name to its targets in the stages live and test, so that a test account needs no other
  * policy. Never: decides the stage. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 #include <stdlib.h>

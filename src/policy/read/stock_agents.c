@@ -2,7 +2,7 @@
 /* policy/read/stock_agents.c - the stock policies of coding agents: the program files of the host, the
  * agent's API through a credential of the vault, and limits for a day's work. No file of the caller: `cordon
  * agent` adds the project as an edit door and the agent's own state. A box is the sandbox; the agent's own,
- * which would need namespaces that no box has, is switched off here or by cli/agents.c. */
+ * which would need namespaces that no box has, is switched off here or by face/cli/agents.c. */
 #include "policy/internal.h"
 
 #define AGENT_COMMON                                                                                         \

@@ -2,7 +2,7 @@
 /* policy/show/flow_plan.c - what would flow in a workflow of boxes, before it runs: the label that each
  * begins with, what it may become, and what each way out does with it; and how one box that holds private
  * data, foreign text and a way out is split into three. */
-#include "label/label.h"
+#include "effect/label/label.h"
 #include "policy/internal.h"
 
 #include <stdio.h>

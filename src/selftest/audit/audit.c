@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "face/serve/serve.h"
 #include "selftest/audit/audit_report.h"
 #include "selftest/selftest.h"
-#include "serve/serve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #pragma once
 #include "base/buf.h"
 #include "base/json.h"
-#include "cli/cli.h"
+#include "face/cli/cli.h"
 
 enum audit_group {
         AUDIT_RUNTIMES = 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/audit/live_tenants.c - negative tests of what keeps tenants apart, in a directory of their own. */
+#include "face/serve/serve.h"
 #include "selftest/audit/audit.h"
 #include "selftest/audit/live_state.h"
-#include "serve/serve.h"
 
 #include <stdio.h>
 #include <stdlib.h>

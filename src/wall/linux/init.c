@@ -6,9 +6,9 @@
 #include "base/fd.h"
 #include "base/precedence.h"
 #include "base/sched_core.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/toucher.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

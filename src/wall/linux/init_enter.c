@@ -2,8 +2,8 @@
 /* wall/linux/init_enter.c - the launcher: the program's first steps, still in the caller's namespaces.
  * Never: reads an argument or a variable, opens a path. */
 #include "base/sanitized.h"
+#include "base/wire/wire.h"
 #include "wall/linux/init_launch.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,9 +3,9 @@
 #include "wall/linux/init_launch.h"
 #include "base/block.h"
 #include "base/fd.h"
+#include "base/host/host.h"
 #include "base/limits.h"
-#include "host/host.h"
-#include "wire/wire.h"
+#include "base/wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* wall/linux/keeper_line.c - init's end of the socket pair to the keeper. A program that forks passes the
  * keeper's end to its children, so EOF does not show that the keeper is gone: its pidfd is watched as well.
  */
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -13,8 +13,8 @@
 #include "wall/linux/spare.h"
 #include "base/block.h"
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/linux/payload.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

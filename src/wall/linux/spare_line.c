@@ -2,9 +2,9 @@
 /* wall/linux/spare_line.c - the keeper's side of spares: requests one, hands a run order over. Never waits.
  */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/spare.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,12 +5,12 @@
 #include "base/fd.h"
 #include "base/listens.h"
 #include "base/str.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/connector.h"
 #include "wall/linux/observe/mover.h"
 #include "wall/linux/observe/toucher.h"
 #include "wall/linux/observe/watched_calls.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* wall/linux/tty.c - a terminal of the box's own: made in its own devpts, the other end handed to the keeper.
  * The caller's terminal never enters the box, so nothing can be typed into it from there. */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 /* wall/linux/wall_end.c - the keeper's side of an end: kills init and reaps it. Never waits. */
 #include "base/child.h"
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/linux/init_launch.h"
-#include "wire/wire.h"
 
 #include <sys/ioctl.h>
 

@@ -3,8 +3,8 @@
  * doors. Safe in a program with threads: the child is a raw clone and uses no lock or heap of ours. */
 #include "base/fd.h"
 #include "base/mountapi.h"
+#include "base/wire/wire.h"
 #include "wall/linux/init_launch.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

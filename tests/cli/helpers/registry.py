@@ -1,4 +1,4 @@
-# What `ps`, `inspect`, `stop` and `logs` say to a keeper and hear from it, without their care (src/keeper/registry.c).
+# What `ps`, `inspect`, `stop` and `logs` say to a keeper and hear from it, without their care (src/run/keeper/registry.c).
 #   ask UID RUN REQUEST ARG   asks the keeper of that run; prints the answer, or "nothing"
 #   pretend UID RUN NAME      binds the name of a run, says so, and answers whoever asks, until its input ends
 #   bind NAME                 binds that name and says so, until its input ends
@@ -6,7 +6,7 @@
 import array, json, os, select, socket, struct, sys
 
 
-def message(request, arg):  # src/wire/wire.h: type, version, length, fields
+def message(request, arg):  # src/base/wire/wire.h: type, version, length, fields
     return struct.pack("<HHIIi", 7, 1, 8, request, arg)
 
 

@@ -6,10 +6,10 @@
  * Runs in the helper's process, which owns both namespaces; the payload, in a nested user namespace, owns
  * neither. */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/net/netlink.h"
 #include "wall/linux/net/packet_watch.h"
-#include "wire/wire.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

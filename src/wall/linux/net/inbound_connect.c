@@ -2,8 +2,8 @@
 /* wall/linux/net/inbound_connect.c - connections to a server in the box, made by init because it is in the
  * box's network namespace. The keeper requests one with wall_connect() and relays its bytes. */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

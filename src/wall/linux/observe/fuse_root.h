@@ -10,7 +10,7 @@
  * Files behind doors never pass through here: only the first lookup of a name in a directory of our own does.
  */
 #pragma once
-#include "plan/plan.h"
+#include "wall/plan/plan.h"
 #include "wall/wall.h"
 
 #include <sys/stat.h>

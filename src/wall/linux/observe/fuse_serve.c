@@ -6,10 +6,10 @@
  * compared, and copied into a message. Every opcode that is not in the table of answers below is denied, and
  * so are the opcodes of later kernels. */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
 #include "wall/linux/observe/watched_calls.h"
-#include "wire/wire.h"
 
 #include <dirent.h>
 #include <errno.h>

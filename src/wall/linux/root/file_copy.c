@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/root/file_copy.c - a single file behind a `write` door, copied into its private directory.
  *
- * The keeper opened the file on the host and publishes the copy at the end (keeper/publish.c). Never: opens a
- * path of the host. */
+ * The keeper opened the file on the host and publishes the copy at the end (run/keeper/publish.c). Never:
+ * opens a path of the host. */
 #include "base/fd.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,8 +5,8 @@
  * host, follows a symlink inside the new root. */
 #include "base/fd.h"
 #include "base/mountapi.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,9 +5,9 @@
  * opened. */
 #include "base/fd.h"
 #include "base/mountapi.h"
+#include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
-#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * is mounted on a tmpfs of the box's own. A process outside that renames, removes or makes something there
  * changes nothing in the box, so what covers an entry stays on it.
  *
- * For names below the box's own directories and without Landlock: see plan/hidden.c. */
+ * For names below the box's own directories and without Landlock: see wall/plan/hidden.c. */
 #include "base/dir.h"
 #include "base/fd.h"
 #include "base/mountapi.h"

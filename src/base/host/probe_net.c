@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* base/host/probe_net.c - checks the requirements of `net` doors and credentials besides namespaces: a veth
+ * link, two programs that load, and roots to verify servers against. Each is tried in a short-lived child. */
+#include "base/fd.h"
+#include "base/host/internal.h"
+#include "base/trust.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/rtnetlink.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* ---- the link ---- */
+
+struct link_request {
+        struct nlmsghdr head;
+        struct ifinfomsg info;
+        struct rtattr name;
+        char name_text[8];
+        struct rtattr link;
+        struct rtattr kind;
+        char kind_text[4];
+};
+
+struct link_answer {
+        struct nlmsghdr head;
+        struct nlmsgerr error;
+};
+
+static int make_veth(int nl)
+{
+        struct link_request r = {
+                .head = { .nlmsg_len = sizeof r,
+                          .nlmsg_type = RTM_NEWLINK,
+                          .nlmsg_flags = NLM_F_REQUEST | NLM_F_CREATE | NLM_F_EXCL | NLM_F_ACK },
+                .info = { .ifi_family = AF_UNSPEC },
+                .name = { sizeof r.name + sizeof r.name_text, IFLA_IFNAME },
+                .name_text = "probe0",
+                .link = { sizeof r.link + sizeof r.kind + sizeof r.kind_text, IFLA_LINKINFO },
+                .kind = { sizeof r.kind + sizeof r.kind_text, IFLA_INFO_KIND },
+                .kind_text = { 'v', 'e', 't', 'h' },
+        };
+
+        union {
+                struct link_answer a;
+                char room[512];
+        } in = { .room = "" };
+
+        if (send(nl, &r, sizeof r, 0) != (ssize_t) sizeof r ||
+            recv(nl, &in, sizeof in, 0) < (ssize_t) sizeof in.a || in.a.head.nlmsg_type != NLMSG_ERROR)
+                return errno ? errno : EIO;
+
+        return -in.a.error.error;
+}
+
+static int try_veth(struct host_outcome *o, unsigned long arg)
+{
+        (void) o;
+        (void) arg;
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+                return errno;
+        AUTO_FD(nl, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+        return nl < 0 ? errno : make_veth(nl);
+}
+
+void host_look_veth(struct host_finding *f)
+{
+        char why[96];
+        struct host_outcome o = host_try(try_veth, 0);
+        if (o.sys == 0) {
+                host_say(f, HOST_YES, "a veth pair was made in a network namespace: net doors need no root");
+                return;
+        }
+
+        host_say(f, HOST_WEAK, "no veth link, so no net door: %s", host_why(&o, why));
+        if (o.sys == EOPNOTSUPP)
+                host_mend(f, "sudo modprobe veth");
+}
+
+/* ---- the programs ---- */
+
+/* arg: the path of the program, cast to a number. */
+static int try_program(struct host_outcome *o, unsigned long arg)
+{
+        const char *program = (const char *) (uintptr_t) arg;
+        char *const argv[] = { (char[]){ "cordon-doctor" }, NULL }, *const envp[] = { NULL };
+        int status = 0;
+        pid_t pid = fork();
+        if (pid == 0) {
+                int null = open("/dev/null", O_RDWR);
+                for (int i = 0; i < 3; i++)
+                        if (null < 0 || dup2(null, i) < 0)
+                                _exit(1);
+                for (int i = 3; i < 64; i++)
+                        (void) close(i); /* without its socket it reports that and exits */
+                (void) execve(program, argv, envp);
+                _exit(126);
+        }
+
+        if (pid < 0 || waitpid(pid, &status, 0) < 0)
+                return errno;
+
+        o->value = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return 0;
+}
+
+/* Started without its socket each program exits with 125; a loader that misses a library exits with 127. */
+static void look_program(struct host_finding *f, const char *name, const char *without)
+{
+        char path[PATH_MAX], why[96];
+        struct err e = { 0 };
+        if (host_program(f->cx, name, path, sizeof path, &e) < 0) {
+                bool there = e.sys != ENOENT;
+                host_say(f, HOST_WEAK, "%s is %s, so %s", name,
+                         there ? "neither root's nor yours here, or others can change it" : "not installed",
+                         without);
+                host_mend(f, there ? "CORDON_LIBEXEC=DIR, with a copy of yours in it"
+                             : context_get(f->cx, "CORDON_LIBEXEC") ? "unset CORDON_LIBEXEC"
+                                                                    : "sudo make install");
+                return;
+        }
+
+        struct host_outcome o = host_try(try_program, (unsigned long) (uintptr_t) path);
+        if (o.sys)
+                host_say(f, HOST_WEAK, "%.60s cannot be tried: %s", path, host_why(&o, why));
+        else if (o.value == 125)
+                host_say(f, HOST_YES, "%.100s loads, OpenSSL with it", path);
+        else
+                host_say(f, HOST_WEAK, "%.60s does not load, so %s", path, without);
+
+        if (o.sys == 0 && o.value == 127)
+                host_mend(f, "sudo apt-get install libssl3 zlib1g");
+        else if (o.sys == 0 && o.value != 125)
+                host_mend(f, "sudo make install");
+}
+
+void host_look_broker(struct host_finding *f) { look_program(f, "cordon-egress", "no net door opens"); }
+void host_look_vault(struct host_finding *f)
+{
+        look_program(f, "cordon-vault", "no door can have a credential");
+}
+
+/* ---- the roots ---- */
+
+void host_look_roots(struct host_finding *f)
+{
+        for (size_t i = 0; i < sizeof trust_files / sizeof *trust_files; i++) {
+                struct stat st;
+                if (stat(trust_files[i], &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 &&
+                    access(trust_files[i], R_OK) == 0) {
+                        host_say(f, HOST_YES, "servers are verified against %s", trust_files[i]);
+                        return;
+                }
+        }
+
+        host_say(f, HOST_WEAK, "this host has no file of roots: doors that open TLS up trust no server");
+        host_mend(f, "sudo apt-get install ca-certificates");
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* base/host/program.c - finds the cordon programs that a run may need (the egress broker, the ledger's
+ * sealer). They are separate because they link libraries that the start path must not. */
+#include "base/host/host.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if __has_include("base/host/libexec.h")
+#include "base/host/libexec.h" /* set by the build, from the prefix */
+#else
+#define CORDON_LIBEXEC "/usr/local/libexec/cordon"
+#endif
+
+/* True for a program owned by root or the caller that no other account can change. */
+static bool is_ours(const char *path)
+{
+        struct stat st;
+        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) &&
+               !(st.st_mode & 022) && access(path, X_OK) == 0;
+}
+
+/* `foreign`: the first that exists but fails is_ours(). */
+static bool found(const char *dir, const char *below, const char *name, char *ret, size_t cap,
+                  char foreign[PATH_MAX])
+{
+        int n = snprintf(ret, cap, "%s%s/%s", dir, below, name);
+        if (n <= 0 || (size_t) n >= cap)
+                return false;
+
+        if (is_ours(ret))
+                return true;
+
+        if (!foreign[0] && access(ret, F_OK) == 0)
+                (void) snprintf(foreign, PATH_MAX, "%s", ret);
+
+        return false;
+}
+
+int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap, struct err *e)
+{
+        char here[PATH_MAX], foreign[PATH_MAX] = "";
+        const char *named = context_get(cx, "CORDON_LIBEXEC");
+        if (named && found(named, "", name, ret_path, cap, foreign))
+                return 0;
+
+        ssize_t n = named ? -1 : readlink("/proc/self/exe", here, sizeof here - 1);
+        if (n > 0) {
+                here[n] = '\0';
+                *strrchr(here, '/') = '\0';
+                if (found(here, "/../libexec/cordon", name, ret_path, cap, foreign))
+                        return 0;
+        }
+
+        if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
+                return 0;
+
+        if (foreign[0]) { /* in a user namespace without root, root's files appear to be owned by nobody */
+                (void) err_set(e, ERR_HOST, EPERM,
+                               "%s belongs neither to root nor to you, or others can change it", foreign);
+                return err_hint(e, "let CORDON_LIBEXEC name a directory with a copy of yours");
+        }
+
+        (void) err_set(e, ERR_HOST, ENOENT, "the program %s is not installed", name);
+        return err_hint(e, "`make install` puts it into %s; CORDON_LIBEXEC names another directory",
+                        CORDON_LIBEXEC);
+}
+
+int host_init_program(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
+{
+        if (!host_is_own_init)
+                return host_program(cx, HOST_INIT_PROGRAM, ret_path, cap, e);
+
+        (void) snprintf(ret_path, cap, "/proc/self/exe");
+        return 0;
+}

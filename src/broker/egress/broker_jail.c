@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: MIT */
+/* broker/egress/broker_jail.c - the broker's own walls. It faces the box on one side and any server on the
+ * other, so it keeps nothing that it does not need: after jail_close() it can move bytes between sockets, and
+ * connect to the ports that doors name. */
+#include "broker/egress/broker_jail.h"
+#include "base/calls.h"
+#include "base/precedence.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/landlock.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int fail(struct err *e, const char *what)
+{
+        int sys = errno;
+        return err_set(e, ERR_WALL, sys, "the broker cannot %s: %s", what, strerror(sys));
+}
+
+/* ---- ids ---- */
+
+static void limit(int what, rlim_t most)
+{
+        struct rlimit r;
+        if (getrlimit(what, &r) < 0)
+                return;
+        r.rlim_max = r.rlim_max < most ? r.rlim_max : most;
+        r.rlim_cur = r.rlim_max;
+        (void) setrlimit(what, &r);
+}
+
+static int drop_capabilities(void)
+{
+        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+        const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
+        return (int) syscall(SYS_capset, &head, none);
+}
+
+int jail_memory(struct err *e)
+{
+        limit(RLIMIT_CORE, 0);
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? fail(e, "hide its memory") : 0;
+}
+
+int jail_identity(uint32_t become, struct err *e)
+{
+        if (chdir("/") < 0)
+                return fail(e, "leave the directory");
+
+        if (precedence_drop() < 0)
+                return fail(e, "leave the caller's scheduling class");
+
+        if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
+                       setresuid(become, become, become) < 0))
+                return fail(e, "take an id that owns nothing");
+
+        if (drop_capabilities() < 0)
+                return fail(e, "drop its capabilities");
+
+        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+                return fail(e, "give up new privileges");
+
+        if (jail_memory(e) < 0) /* once more: another id brings the default back */
+                return -1;
+
+        limit(RLIMIT_NOFILE, 4096);
+        limit(RLIMIT_MEMLOCK, 0);
+        return 0;
+}
+
+/* ---- Landlock ---- */
+
+enum { NET_CONNECT_TCP = 1 << 1, NET_BIND_TCP = 1 << 0, RULE_NET_PORT = 2, SCOPES = 3 };
+/* Execute, write, remove, make, truncate, ioctl: everything but reading files and directories. */
+#define FS_CHANGES (0xffffULL & ~0xcULL)
+#define FS_ALL     0xffffULL
+
+struct ruleset {
+        uint64_t fs, net, scoped;
+};
+struct port_rule {
+        uint64_t access, port;
+};
+
+static uint64_t fs_known(long abi)
+{
+        return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff;
+}
+
+static int restrict_with(long abi, const struct ruleset *r, const uint16_t *ports, size_t count)
+{
+        size_t size = abi >= 6 ? sizeof *r : abi >= 4 ? 16 : 8;
+        int set = (int) syscall(SYS_landlock_create_ruleset, r, size, 0);
+        if (set < 0)
+                return -1;
+
+        int bad = 0;
+        for (size_t i = 0; i < count && abi >= 4 && !bad; i++) {
+                const struct port_rule rule = { NET_CONNECT_TCP, ports[i] };
+                bad = syscall(SYS_landlock_add_rule, set, RULE_NET_PORT, &rule, 0) < 0;
+        }
+
+        bad = bad || syscall(SYS_landlock_restrict_self, set, 0) < 0;
+        (void) close(set);
+        return bad ? -1 : 0;
+}
+
+static long landlock_abi(void)
+{
+        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+}
+
+/* The box's own wall reports a kernel without Landlock: it requires Landlock unless the policy gives it up.
+ */
+int jail_read_only(void)
+{
+        long abi = landlock_abi();
+        const struct ruleset r = { .fs = FS_CHANGES & ~1ULL & fs_known(abi) };
+        return abi < 1 ? 0 : restrict_with(abi, &r, NULL, 0);
+}
+
+static int close_files(const uint16_t *ports, size_t count)
+{
+        long abi = landlock_abi();
+        const struct ruleset r = { .fs = FS_ALL & fs_known(abi),
+                                   .net = NET_CONNECT_TCP | NET_BIND_TCP,
+                                   .scoped = SCOPES };
+        return abi < 1 ? 0 : restrict_with(abi, &r, ports, count);
+}
+
+/* ---- system calls ---- */
+
+#define NAMESPACES                                                                                           \
+        (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |           \
+         CLONE_NEWCGROUP)
+
+/* Moving bytes, waiting, memory, and ending. Not among them: any call that opens, makes or names anything. */
+static const uint32_t allowed[] = {
+        SYS_read,
+        SYS_write,
+        SYS_readv,
+        SYS_writev,
+        SYS_recvfrom,
+        SYS_sendto,
+        SYS_recvmsg,
+        SYS_sendmsg,
+        SYS_accept4,
+        SYS_connect,
+        SYS_getsockopt,
+        SYS_setsockopt,
+        SYS_getsockname,
+        SYS_getpeername,
+        SYS_shutdown,
+        SYS_close,
+        SYS_splice,
+        SYS_pipe2,
+        SYS_fcntl,
+        SYS_epoll_ctl,
+        SYS_epoll_pwait,
+        SYS_ppoll,
+        SYS_clock_gettime,
+        SYS_gettimeofday,
+        SYS_clock_nanosleep,
+        SYS_munmap,
+        SYS_brk,
+        SYS_mremap,
+        SYS_madvise,
+        SYS_futex,
+        SYS_rt_sigaction,
+        SYS_rt_sigprocmask,
+        SYS_rt_sigreturn,
+        SYS_getrandom,
+        SYS_getpid,
+        SYS_gettid,
+        SYS_tgkill,
+        SYS_exit,
+        SYS_exit_group,
+        SYS_restart_syscall,
+#ifdef SYS_epoll_wait
+        SYS_epoll_wait,
+        SYS_poll,
+        SYS_time,
+#endif
+};
+
+/* Calls that name-lookup libraries need besides: they read files, query local services over Unix sockets and
+ * the kernel over netlink, are loaded on demand, and may have threads. Not among them: any call that executes
+ * a program, changes a file, inspects another process or creates a namespace. */
+static const uint32_t resolver_allowed[] = {
+        SYS_openat,
+        SYS_newfstatat,
+        SYS_fstat,
+        SYS_statx,
+        SYS_lseek,
+        SYS_pread64,
+        SYS_getdents64,
+        SYS_readlinkat,
+        SYS_faccessat,
+        SYS_getcwd,
+        SYS_mmap,
+        SYS_mprotect,
+        SYS_bind,
+        SYS_sendmmsg,
+        SYS_recvmmsg,
+        SYS_ioctl,
+        SYS_dup,
+        SYS_dup3,
+        SYS_pselect6,
+        SYS_epoll_create1,
+        SYS_eventfd2,
+        SYS_timerfd_create,
+        SYS_timerfd_settime,
+        SYS_nanosleep,
+        SYS_clock_getres,
+        SYS_setitimer,
+        SYS_wait4,
+        SYS_waitid,
+        SYS_prctl,
+        SYS_getppid,
+        SYS_getuid,
+        SYS_geteuid,
+        SYS_getgid,
+        SYS_getegid,
+        SYS_uname,
+        SYS_sysinfo,
+        SYS_prlimit64,
+        SYS_sched_yield,
+        SYS_sched_getaffinity,
+        SYS_set_robust_list,
+        SYS_set_tid_address,
+        SYS_sigaltstack,
+        SYS_rseq,
+#ifdef SYS_open
+        SYS_open,
+        SYS_access,
+        SYS_stat,
+        SYS_lstat,
+        SYS_readlink,
+        SYS_select,
+        SYS_dup2,
+        SYS_alarm,
+#endif
+};
+
+int jail_resolver(void)
+{
+        static const uint32_t families[] = { AF_UNIX, AF_INET, AF_INET6, AF_NETLINK };
+        struct calls f;
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow(&f, resolver_allowed, sizeof resolver_allowed / sizeof *resolver_allowed);
+        calls_allow_among(&f, SYS_socket, families, sizeof families / sizeof *families, EAFNOSUPPORT);
+        calls_allow_without(&f, SYS_clone, NAMESPACES, EPERM); /* clone3, whose flags lie in memory, is not */
+        return calls_close_softly(&f);
+}
+
+enum { MEMORY_MAX = 128 << 20 };
+
+int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e)
+{
+        struct calls f;
+        limit(RLIMIT_NPROC, 0);
+        limit(RLIMIT_FSIZE, file_bytes);
+        limit(RLIMIT_DATA, MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
+        if (close_files(ports, count) < 0)
+                return fail(e, "close its files");
+
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow_memory(&f);
+        calls_allow_first(&f, SYS_socket, AF_INET, AF_INET6); /* internet only */
+        return calls_close(&f) < 0 ? fail(e, "close its system calls") : 0;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* broker/signer/main.c - cordon-signer: agents' protocols for one box. Started by the keeper with one socket
+ * and nothing else; signer.h has the protocol. */
+#include "broker/signer/signer_jail.h"
+#include "broker/signer/signer_state.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static bool has_control(void)
+{
+        int type = 0;
+        socklen_t n = sizeof type;
+        return getsockopt(SIGNER_CONTROL, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET;
+}
+
+static bool take_key(struct signer *s, const struct signer_order *o)
+{
+        if (s->key_count == SIGNER_KEYS_MAX || o->agent >= SIGNER_AGENT__COUNT)
+                return false;
+        struct signer_key *k = &s->keys[s->key_count++];
+        *k = (struct signer_key){ .agent = o->agent, .decrypt = o->decrypt };
+        memcpy(k->text, o->key, sizeof k->text);
+        k->text[sizeof k->text - 1] = '\0';
+        return true;
+}
+
+/* Everything up to START. */
+static bool take_orders(struct signer *s, struct signer_order *o)
+{
+        int fd = -1;
+        while (wire_take(s->control, &signer_order_form, o, &fd) == 1) {
+                if (o->command == SIGNER_START)
+                        return true;
+                if (o->command == SIGNER_AGENT && o->agent < SIGNER_AGENT__COUNT)
+                        s->agents[o->agent].fd = fd;
+                else if (o->command != SIGNER_KEY || !take_key(s, o))
+                        return false;
+        }
+        return false;
+}
+
+int main(void)
+{
+        static struct signer s = { .control = SIGNER_CONTROL };
+        struct signer_order o;
+        struct err e = { 0 };
+        for (unsigned i = 0; i < SIGNER_AGENT__COUNT; i++)
+                s.agents[i].fd = s.agents[i].listener = -1;
+
+        if (!has_control()) {
+                (void) fputs(
+                        "cordon: error: cordon-signer is started by cordon itself, for a box with `sign` "
+                        "doors\n"
+                        "cordon: hint: cordon run --sign ssh:COMMENT -- COMMAND\n",
+                        stderr);
+                return 125;
+        }
+
+        (void) prctl(PR_SET_NAME, SIGNER_PROGRAM, 0, 0, 0);
+        (void) signal(SIGPIPE, SIG_IGN);
+        if (!take_orders(&s, &o) || signer_jail(o.become, &e) < 0)
+                return 1;
+
+        struct signer_message m;
+        keys_bind(&s, &m);
+        if (wire_put(s.control, &signer_message_form, &m, -1) < 0 || m.word != SIGNER_SAYS_READY)
+                return 1;
+
+        signer_run(&s);
+        return 0;
+}

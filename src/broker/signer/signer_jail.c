@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* broker/signer/signer_jail.c - see signer_jail.h. The box writes to this process, and the process holds
+ * connections to the agents of the user: what takes it over can use those, but open no file, make no socket
+ * and start no process. */
+#include "broker/signer/signer_jail.h"
+#include "base/calls.h"
+#include "base/jail.h"
+
+#include <sys/syscall.h>
+
+enum { MEMORY_MAX = 64 << 20 };
+
+static const uint32_t allowed[] = {
+        SYS_read,      SYS_write,           SYS_writev,       SYS_recvmsg,        SYS_sendmsg,
+        SYS_recvfrom,  SYS_sendto,          SYS_accept4,      SYS_fcntl,          SYS_ppoll,
+        SYS_close,     SYS_munmap,          SYS_brk,          SYS_mremap,         SYS_madvise,
+        SYS_futex,     SYS_rt_sigreturn,    SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_getpid,
+        SYS_gettid,    SYS_tgkill,          SYS_exit,         SYS_exit_group,     SYS_clock_gettime,
+        SYS_getrandom, SYS_restart_syscall,
+#ifdef SYS_poll
+        SYS_poll,
+#endif
+};
+
+int signer_jail(uint32_t become, struct err *e)
+{
+        struct calls f;
+        if (jail_enter("cordon-signer", become, MEMORY_MAX, e) < 0)
+                return -1;
+
+        if (jail_limit(RLIMIT_NPROC, 0) < 0)
+                return jail_failed("cordon-signer", "limit itself", e);
+
+        if (calls_sanitized())
+                return 0;
+
+        calls_begin(&f);
+        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
+        calls_allow_memory(&f);
+        return calls_close(&f) < 0 ? jail_failed("cordon-signer", "close system calls", e) : 0;
+}

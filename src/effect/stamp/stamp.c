@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* effect/stamp/stamp.c - the label of a path, by the index and the attributes of the file. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "effect/stamp/stamp_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/stat.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+static const char *const attributes[] = { "trusted.cordon.label", "user.cordon.label" };
+
+/* A name of /proc/self/fd is a link to a file that is open; others are resolved already. */
+static int nofollow(const char *path)
+{
+        return strncmp(path, "/proc/self/fd/", 14) == 0 ? 0 : AT_SYMLINK_NOFOLLOW;
+}
+
+void stamp_identify(const char *path, struct stamp *s)
+{
+        struct statx st;
+        s->dev = s->ino = s->born_ns = 0;
+        if (syscall(SYS_statx, AT_FDCWD, path, nofollow(path), STATX_INO | STATX_BTIME, &st) < 0)
+                return;
+
+        s->dev = (uint64_t) st.stx_dev_major << 32 | st.stx_dev_minor;
+        s->ino = st.stx_ino;
+        if (st.stx_mask & STATX_BTIME)
+                s->born_ns = (uint64_t) st.stx_btime.tv_sec * 1000000000u + st.stx_btime.tv_nsec;
+}
+
+/* Only root has the first one: others are told that it does not exist. */
+static size_t first_attribute(void) { return geteuid() == 0 ? 0 : 1; }
+
+/* Most files have no attribute of ours: one call says so. */
+static bool may_have_attribute(const char *path, bool follow)
+{
+        char names[4096];
+        ssize_t n = (follow ? listxattr : llistxattr)(path, names, sizeof names);
+        return n < 0 ? errno == ERANGE : n > 0 && memmem(names, (size_t) n, "cordon.label", 12);
+}
+
+/* What is not a label is the worst one. No attribute, or a filesystem without any: none. */
+static struct label read_attributes(const char *path, bool follow)
+{
+        struct label l = { 0 };
+        if (!may_have_attribute(path, follow))
+                return l;
+
+        for (size_t i = first_attribute(); i < sizeof attributes / sizeof *attributes; i++) {
+                char text[LABEL_TEXT_MAX];
+                ssize_t n = (follow ? getxattr : lgetxattr)(path, attributes[i], text, sizeof text - 1);
+                if (n < 0 && errno != ERANGE)
+                        continue;
+                text[n < 0 ? 0 : n] = '\0';
+                struct label by = n < 0 ? label_worst() : label_of(text);
+                label_join(&l, &by);
+        }
+        return l;
+}
+
+struct label stamp_attribute(const char *path) { return read_attributes(path, !nofollow(path)); }
+
+struct label stamp_behind(const struct stamp_index *x, const char *path)
+{
+        char real[PATH_MAX];
+        if (x->n == 0)
+                return read_attributes(path, true);
+        return stamp_label(x, realpath(path, real) ? real : path);
+}
+
+bool stamp_write_attribute(const char *path, const struct label *l)
+{
+        char text[LABEL_TEXT_MAX];
+        bool written = false;
+        size_t n = strlen(label_text(l, text));
+        for (size_t i = first_attribute(); i < sizeof attributes / sizeof *attributes; i++)
+                if (n == 0)
+                        (void) lremovexattr(path, attributes[i]);
+                else
+                        written |=
+                                (nofollow(path) ? lsetxattr : setxattr)(path, attributes[i], text, n, 0) == 0;
+        return written;
+}
+
+bool stamp_is_same_file(const struct stamp *a, const struct stamp *b)
+{
+        return a->ino != 0 && a->ino == b->ino && a->dev == b->dev && a->born_ns == b->born_ns;
+}
+
+bool stamp_pipe(int fd, char ret[STAMP_PIPE_MAX])
+{
+        struct stat st;
+        char boot[40] = ""; /* a pipe's number is one of this boot */
+        ret[0] = '\0';
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+                return false;
+
+        (void) fd_get(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof boot);
+        (void) snprintf(ret, STAMP_PIPE_MAX, "%llx:%llu@%s", (unsigned long long) st.st_dev,
+                        (unsigned long long) st.st_ino, boot);
+        return true;
+}
+
+bool stamp_place(int fd, char ret[PATH_MAX])
+{
+        struct stat st;
+        char pipe[STAMP_PIPE_MAX];
+        ret[0] = '\0';
+        if (fd < 0 || fstat(fd, &st) < 0)
+                return false;
+
+        if (!S_ISREG(st.st_mode) && !S_ISFIFO(st.st_mode) && !S_ISBLK(st.st_mode) && !S_ISDIR(st.st_mode))
+                return false;
+
+        if (fd_path(fd, ret, PATH_MAX) == 0 && ret[0] == '/')
+                return true;
+
+        if (!stamp_pipe(fd, pipe))
+                return false;
+        (void) snprintf(ret, PATH_MAX, "%s%s", stamp_pipe_prefix, pipe);
+        return true;
+}
+
+struct label stamp_of_file(const struct stamp_index *x, int fd)
+{
+        char place[PATH_MAX], at[32];
+        struct label l = { 0 };
+        if (!stamp_place(fd, place))
+                return l;
+
+        if (place[0] != '/')
+                return stamp_named(x, place);
+
+        (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
+        struct label own = stamp_attribute(at); /* also of a file that has no name any more */
+        l = stamp_label(x, place);
+        label_join(&l, &own);
+        return l;
+}
+
+struct label stamp_label(const struct stamp_index *x, const char *path)
+{
+        struct stamp here;
+        struct label l = stamp_attribute(path);
+        stamp_identify(path, &here);
+        for (size_t i = 0; i < x->n; i++) {
+                const struct stamp *s = &x->v[i];
+                if (path_under(path, s->path) || path_under(s->path, path) || stamp_is_same_file(s, &here))
+                        label_join(&l, &s->label);
+        }
+        return l;
+}
+
+struct label stamp_named(const struct stamp_index *x, const char *path)
+{
+        struct label l = { 0 };
+        for (size_t i = 0; i < x->n; i++)
+                if (path_under(path, x->v[i].path) || path_under(x->v[i].path, path))
+                        label_join(&l, &x->v[i].label);
+        return l;
+}
+
+struct label stamp_own(const struct stamp_index *x, const char *path)
+{
+        struct label l = stamp_attribute(path), by = stamp_indexed(x, path);
+        label_join(&l, &by);
+        return l;
+}
+
+struct label stamp_indexed(const struct stamp_index *x, const char *path)
+{
+        struct stamp here;
+        struct label l = { 0 };
+        stamp_identify(path, &here);
+        for (size_t i = 0; i < x->n; i++)
+                if (strcmp(x->v[i].path, path) == 0 || stamp_is_same_file(&x->v[i], &here))
+                        label_join(&l, &x->v[i].label);
+        return l;
+}

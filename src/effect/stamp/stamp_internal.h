@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* effect/stamp/stamp_internal.h - shared by the files of this folder. */
+#pragma once
+#include "effect/stamp/stamp.h"
+
+#define stamp_pipe_prefix "pipe:"
+
+/* What the index has for this file, by path or inode. */
+struct label stamp_indexed(const struct stamp_index *x, const char *path);
+struct label stamp_attribute(const char *path);
+void stamp_identify(const char *path, struct stamp *s); /* 0: it does not exist */
+bool stamp_is_same_file(const struct stamp *a, const struct stamp *b);
+/* The attribute is a convenience for copies: a failure changes nothing. An empty label removes it. */
+bool stamp_write_attribute(const char *path, const struct label *l);

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/approve_line.c - requests to boxes that wait for approvals, and their lists. What a box sends is
+ * shown as inert text only. */
+#include "base/fd.h"
+#include "face/cli/approve.h"
+
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { ANSWER_MAX = 16 << 20, ANSWER_MS = 10000 };
+
+const char *approve_text(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v && v->type == JSON_STRING ? v->str : "";
+}
+
+/* Up to the end of its line. */
+static bool read_line(int fd, struct buf *out)
+{
+        char chunk[16384];
+        while (out->n < ANSWER_MAX && fd_await(fd, POLLIN, ANSWER_MS)) {
+                ssize_t n = recv(fd, chunk, sizeof chunk, 0);
+                if (n <= 0)
+                        return false;
+                buf_add(out, chunk, (size_t) n);
+                if (chunk[n - 1] == '\n')
+                        return !out->failed;
+        }
+        return false;
+}
+
+static struct json_doc *ask_fd(int fd, struct span request)
+{
+        struct err ignored;
+        AUTO_BUF(line);
+        if (send(fd, request.p, request.n, MSG_NOSIGNAL) != (ssize_t) request.n || !read_line(fd, &line))
+                return NULL;
+        return json_parse("keeper", span_of(line.p, line.n - 1), &ignored);
+}
+
+struct json_doc *approve_ask(const struct approve_item *it, const struct buf *request)
+{
+        cordon_error ignored = { 0 };
+        AUTO_FD(fd, request->failed ? -1 : cordon_gate_connect(it->run, it->uid, &ignored));
+        return fd < 0 ? NULL : ask_fd(fd, buf_span(request));
+}
+
+/* ---- lists ---- */
+
+static void copy_text(char *to, size_t cap, const char *from) { (void) snprintf(to, cap, "%s", from); }
+
+static void take_item(struct approve_list *l, const struct json *o, const char *run, unsigned uid)
+{
+        const struct json *expires = json_get(o, "expires_s");
+        if (l->n == APPROVE_ITEMS_MAX)
+                return;
+
+        struct approve_item *it = &l->v[l->n++];
+        *it = (struct approve_item){ .uid = uid,
+                                     .effect = strdup(approve_text(o, "effect")),
+                                     .door = strdup(approve_text(o, "door")),
+                                     .group = strdup(approve_text(o, "group")),
+                                     .high = strcmp(approve_text(o, "risk"), "high") == 0,
+                                     .expires_s = expires ? expires->integer : 0 };
+        copy_text(it->run, sizeof it->run, run);
+        copy_text(it->id, sizeof it->id, approve_text(o, "id"));
+        copy_text(it->template, sizeof it->template, approve_text(o, "template"));
+        if (!it->effect || !it->door || !it->group)
+                l->json.failed = true;
+}
+
+static void item_json(const struct approve_item *it, struct buf *out)
+{
+        buf_puts(out, out->n ? ",{\"id\":" : "{\"id\":");
+        buf_json(out, span_str(it->id));
+        buf_member(out, "run", it->run);
+        buf_member(out, "effect", it->effect);
+        buf_member(out, "door", it->door);
+        buf_member(out, "template", it->template);
+        buf_member(out, "group", it->group);
+        buf_printf(out, ",\"uid\":%u,\"risk\":\"%s\",\"expires_s\":%lld", it->uid,
+                   it->high ? "high" : "normal", it->expires_s);
+        buf_printf(out, ",\"next_steps\":[\"cordon approve %.12s\"]}", it->id);
+}
+
+static void each_box(void *ctx, const char *run, unsigned uid)
+{
+        static const char request[] = "{\"op\":\"list\"}\n";
+        struct approve_list *l = ctx;
+        cordon_error ignored = { 0 };
+        AUTO_FD(fd, cordon_gate_connect(run, uid, &ignored));
+        struct json_doc *d = fd < 0 ? NULL : ask_fd(fd, span_str(request));
+        const struct json *o = d ? json_root(d) : NULL, *items = o ? json_get(o, "items") : NULL;
+        for (const struct json *v = items ? items->child : NULL; v; v = v->next) {
+                size_t before = l->n;
+                take_item(l, v, run, uid);
+                if (l->n > before)
+                        item_json(&l->v[before], &l->json);
+        }
+
+        if (items) {
+                const struct json *over = json_get(o, "over_budget");
+                copy_text(l->step, sizeof l->step, approve_text(o, "step"));
+                l->over_budget = over && over->type == JSON_TRUE;
+        }
+
+        json_free(d);
+}
+
+void approve_list_read(struct approve_list *ret, cordon_error *e)
+{
+        memset(ret, 0, sizeof *ret);
+        (void) cordon_gates(each_box, ret, e);
+}
+
+void approve_list_done(struct approve_list *l)
+{
+        for (size_t i = 0; i < l->n; i++) {
+                free(l->v[i].effect);
+                free(l->v[i].door);
+                free(l->v[i].group);
+        }
+        buf_done(&l->json);
+}

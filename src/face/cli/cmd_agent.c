@@ -1,0 +1,447 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/cmd_agent.c - `cordon agent`: a coding agent in a box, with its stock policy, the project behind
+ * an edit door, a home of its own, and its key in the vault. The run itself is that of `cordon run`. */
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/shell.h"
+#include "base/str.h"
+#include "face/cli/agents.h"
+#include "face/cli/run_job.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const struct cli_option agent_options[] = {
+        { "name", 0, "NAME", "a name for ps, stop and logs", cli_set_name },
+        { "on", 0, "RUN", "continue in the overlay that this run left",
+          CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
+        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
+        { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
+          CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
+        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
+          CLI_TEXT(struct run, set[CORDON_PASSPHRASE_FD]) },
+        { "json", 0, NULL, "the result as one JSON object on standard error",
+          CLI_FLAG(struct run, end.json) },
+        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
+        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
+        { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
+        { 0 },
+};
+
+struct agent {
+        struct run run;
+        const struct cli_agent *row; /* NULL: a command of the caller's */
+        char name[64];
+        char home[4096];
+        bool files;      /* the caller named doors to files that the box may change */
+        char *argv[512]; /* sh -c PRELUDE NAME COMMAND... */
+};
+
+static const char *variable(const char *name) { return getenv(name); }
+
+/* ---- keys ---- */
+
+static int no_key(const struct cli_agent *a, const struct cli_api *apis, size_t count)
+{
+        (void) cli_problem("no key for %s: neither in the vault, nor in a variable, nor in its configuration",
+                           a->name);
+        return cli_hint("cordon agent setup %s%s%s; or: printf %%s \"$KEY\" | cordon agent setup %s%s%s",
+                        a->name, count > 1 ? " " : "", count > 1 ? apis[0].provider : "", a->name,
+                        count > 1 ? " " : "", count > 1 ? apis[0].provider : "");
+}
+
+static bool overlap(const struct cli_api *a, const struct cli_api *b)
+{
+        size_t n = strlen(a->base), k = strlen(b->base), least = n < k ? n : k;
+        char next = n > k ? a->base[k] : b->base[n];
+        return strncmp(a->base, b->base, least) == 0 && (n == k || next == '/');
+}
+
+/* One request cannot carry two keys: of several APIs at one address the first stays. */
+static bool is_taken(const struct cli_api *apis, size_t kept, const struct cli_api *next)
+{
+        for (size_t i = 0; i < kept; i++)
+                if (overlap(&apis[i], next))
+                        return true;
+        return false;
+}
+
+/* A gateway is one address for several providers: a door whose key does not fit there, or is the second one,
+ * would stop the box. If none fits, the start of the first says why. Returns the number of the others, moved
+ * to the front. */
+static size_t leave_out(struct cli_api *apis, size_t n)
+{
+        bool fits[CLI_APIS_MAX];
+        size_t fitting = 0, kept = 0;
+        for (size_t i = 0; i < n; i++)
+                fitting += fits[i] = !apis[i].overridden || apis[i].login || cli_key_fits(&apis[i]);
+
+        for (size_t i = 0; i < n && fitting > 0; i++) {
+                const struct cli_api *a = &apis[i];
+                if (!fits[i])
+                        cli_note("note: no door to %s with the key `%s`: it is for another address; `cordon "
+                                 "vault rotate "
+                                 "%s --for '%s/**'` changes that",
+                                 a->base, a->provider, a->provider, a->base);
+                else if (is_taken(apis, kept, a))
+                        cli_note("note: no door to %s with the key `%s`: `%s` goes there", a->base,
+                                 a->provider, apis[0].provider);
+                else
+                        apis[kept++] = *a;
+        }
+
+        return fitting > 0 ? kept : n > 0;
+}
+
+/* The APIs whose keys are in the vault, moved to the front; those that are found elsewhere are sealed first.
+ * Returns their number, or -1 after reporting an error. */
+static int open_apis(const struct agent *g, struct cli_api *apis, size_t count)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < count; i++) {
+                int sealed = cli_key_sealed(apis[i].provider);
+                const struct cli_key_source *s =
+                        sealed == 0 && !g->run.plan ? cli_key_find(apis[i].provider) : NULL;
+                if (sealed < 0 || (s && cli_key_seal(g->row, &apis[i], s) != 0))
+                        return -1;
+                apis[i].login = s && s->expires;
+                if (sealed || s)
+                        apis[n++] = apis[i];
+        }
+
+        n = leave_out(apis, n);
+
+        for (size_t i = 0; n == 0 && !g->run.plan && i < count; i++)
+                if (cli_key_login_unused(apis[i].provider))
+                        return -1;
+
+        if (n == 0 && count == 1 && !g->run.plan && isatty(0) && isatty(2))
+                n = cli_key_seal(g->row, &apis[0], NULL) == 0;
+        if (n == 0 && count > 0 && !g->run.plan)
+                return no_key(g->row, apis, count), -1;
+
+        return (int) (g->run.plan && n == 0 ? count : n);
+}
+
+/* ---- the policy ---- */
+
+/* `edit .` in a home would show all that it holds. */
+static int check_directory(void)
+{
+        char here[PATH_MAX], home[PATH_MAX];
+        const char *of = getenv("HOME");
+        if (!getcwd(here, sizeof here))
+                return cli_problem("the current directory is gone");
+
+        if (strcmp(here, "/") != 0 && (!of || !realpath(of, home) || !path_under(home, here)))
+                return 0;
+
+        (void) cli_problem("%s holds more than a project: the agent would see all of it", here);
+        return cli_hint("cd PROJECT; or name what it may change: cordon agent --edit DIR NAME");
+}
+
+static int add(struct agent *g, const char *word, const char *text)
+{
+        cordon_error e = { 0 };
+        return cordon_policy_add(g->run.policy, word, text, &e) < 0 ? cli_run_failed(&g->run, &e) : 0;
+}
+
+/* What stays of its home, and where the box finds it: the home itself is the box's, new for each run. */
+static int add_state(struct agent *g)
+{
+        AUTO_BUF(keeps);
+        AUTO_BUF(doors);
+        cordon_error e = { 0 };
+        int status = 0;
+        buf_puts(&keeps, "CORDON_AGENT_KEEPS=");
+        for (size_t i = 0; g->row && i < sizeof g->row->state / sizeof *g->row->state && g->row->state[i];
+             i++) {
+                buf_puts(&doors, "write \"");
+                for (const char *c = g->home; *c; c++)
+                        buf_printf(&doors, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+                buf_printf(&doors, "/%s\"\n", g->row->state[i]);
+                buf_printf(&keeps, "%s%s", i ? " " : "", g->row->state[i]);
+        }
+
+        if (doors.n &&
+            cordon_policy_add_text(g->run.policy, "the agent's state", buf_str(&doors), doors.n, &e) < 0)
+                return cli_run_failed(&g->run, &e);
+
+        AUTO_BUF(state);
+        buf_printf(&state, "CORDON_AGENT_STATE=%s", g->home);
+        if (status == 0 && g->row)
+                status = add(g, "env", buf_str(&state));
+        return status == 0 && g->row ? add(g, "env", buf_str(&keeps)) : status;
+}
+
+/* The lines beside the stock policy. */
+static int add_doors(struct agent *g)
+{
+        int status = g->files ? 0 : check_directory();
+        if (status == 0 && !g->files)
+                status = add(g, "edit", "{work}");
+        if (status == 0)
+                status = add_state(g);
+        if (status == 0) /* which names the caller and nothing else of theirs */
+                status = add(g, "env", "GIT_CONFIG_GLOBAL=/home/box/.gitconfig");
+
+        return status;
+}
+
+static int make_policy(struct agent *g)
+{
+        struct cli_api apis[CLI_APIS_MAX];
+        char name[80];
+        cordon_error e = { 0 };
+        AUTO_BUF(text);
+        (void) snprintf(name, sizeof name, "agent/%s", g->row ? g->row->name : "other");
+        const char *stock = cordon_stock_text(name);
+        int used = open_apis(g, apis, cli_agent_apis(stock, variable, apis));
+        if (used < 0)
+                return EXIT_CORDON;
+
+        cli_agent_policy(stock, apis, (size_t) used, &text);
+        if (cordon_policy_add_text(g->run.policy, name, buf_str(&text), text.n, &e) < 0)
+                return cli_run_failed(&g->run, &e);
+
+        return g->row && cli_agent_home(g->row, g->home) < 0 ? EXIT_CORDON : add_doors(g);
+}
+
+/* ---- the run ---- */
+
+static int not_installed(const struct cli_agent *a)
+{
+        (void) cli_problem("%s is not installed: your PATH has no `%s`", a->product, a->name);
+        return cli_hint("%s", a->install);
+}
+
+/* The command as the box starts it: a shell with the prelude, which becomes the agent. */
+static int make_command(struct agent *g, char **command)
+{
+        static char sh[] = "/bin/sh", flag[] = "-c";
+        enum { BEFORE = 4, MOST = sizeof g->argv / sizeof *g->argv - 1 };
+        size_t n = 0;
+        while (command[n])
+                n++;
+        if (n + BEFORE > MOST)
+                return cli_usage("too many arguments: %zu", n);
+
+        g->argv[0] = sh;
+        g->argv[1] = flag;
+        g->argv[2] = (char *) (uintptr_t) (g->row ? g->row->prelude : cli_agent_plain);
+        g->argv[3] = g->name;
+        (void) memcpy(g->argv + BEFORE, command, (n + 1) * sizeof *command);
+        if (g->run.found)
+                g->argv[BEFORE] = g->run.found;
+        return 0;
+}
+
+/* Before the stock policy, which counts as a file of doors: with one, a command opens nothing by itself. */
+static int find_command(struct agent *g, char **command)
+{
+        cordon_error e = { 0 };
+        char *shown = NULL;
+        int found =
+                cordon_policy_find(g->run.policy, (const char *const *) command, &g->run.found, &shown, &e);
+        cordon_free(shown); /* what belongs to the agent is no news */
+        return found < 0 ? cli_run_failed(&g->run, &e) : 0;
+}
+
+static int run_agent(struct agent *g, char **command)
+{
+        cordon_error e = { 0 };
+        struct cli_agent_watch before;
+        cli_run_terminal(&g->run);
+        int status = find_command(g, command);
+        if (status == 0)
+                status = make_policy(g);
+        if (status == 0)
+                status = make_command(g, command);
+        if (status != 0)
+                return status;
+
+        if (cli_run_configure(&g->run, g->argv) < 0)
+                return EXIT_CORDON;
+
+        g->run.end.program = g->name;
+        if (g->run.plan)
+                return cli_give(cordon_box_plan(g->run.box, &e), &e);
+
+        cli_agent_watch(g->row, g->home, &before);
+        status = cli_run_here(&g->run);
+        if (!g->run.end.quiet)
+                cli_agent_changed(g->row, g->home, &before);
+
+        return status;
+}
+
+/* The name of a command's own home. */
+static void name_after(const char *command, char ret[static 64])
+{
+        const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
+        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
+        (void) snprintf(ret, 64, "command-%.*s", n < 50 ? (int) n : 50, name);
+}
+
+static int choose(struct agent *g, char **words, bool command)
+{
+        if (command) {
+                name_after(words[0], g->name);
+                return 0;
+        }
+
+        g->row = cli_agent_find(words[0]);
+        if (!g->row) {
+                (void) cli_problem("unknown agent `%.60s`", words[0]);
+                return cli_hint("`cordon agent ls` lists them; any other program: cordon agent -- %.60s",
+                                words[0]);
+        }
+
+        char path[PATH_MAX];
+        if (!cli_agent_installed(g->row->name, path))
+                return not_installed(g->row);
+
+        (void) snprintf(g->name, sizeof g->name, "%s", g->row->name);
+        return 0;
+}
+
+static void note_door(void *ctx, const struct cli_door *d)
+{
+        struct agent *g = ctx;
+        g->files |= strcmp(d->option, "--edit") == 0 || strcmp(d->option, "--write") == 0;
+}
+
+int verb_agent(int argc, char **argv)
+{
+        struct agent g = { .run = { .end = { .status_fd = -1, .doors = true } } };
+        const struct cli_verb *verb = cli_verb_find("agent");
+        int status = EXIT_CORDON;
+        fd_use_limit();
+        g.run.policy = cli_policy_new();
+        g.run.box = g.run.policy ? cli_box_new(g.run.policy) : NULL;
+        int at = g.run.box ? cli_options(argc, argv, verb, &g.run, g.run.policy) : -1;
+        cli_doors_again(argc, argv, verb, note_door, &g);
+        if (at < 0)
+                cli_run_find_programs(&g.run, argc, argv, verb);
+        else if (at == argc)
+                status = cli_usage("name an agent: cordon agent claude; `cordon agent ls` lists them");
+        else if (choose(&g, argv + at, strcmp(argv[at - 1], "--") == 0) == 0)
+                status = run_agent(&g, argv + at);
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&g.run.end);
+
+        cordon_box_free(g.run.box);
+        cordon_free(g.run.found);
+        cordon_policy_free(g.run.policy);
+        return status;
+}
+
+/* ---- ls, setup ---- */
+
+static const char *key_state(const char *provider)
+{
+        const struct cli_key_source *s = NULL;
+        int sealed = cli_key_sealed(provider);
+        if (sealed == 0)
+                s = cli_key_find(provider);
+        return sealed > 0 ? "vault" : !s ? NULL : s->file ? s->file : s->variable;
+}
+
+/* "anthropic: vault, openai: OPENAI_API_KEY" */
+static void put_keys(struct buf *out, const struct cli_agent *a, bool json)
+{
+        struct cli_api apis[CLI_APIS_MAX];
+        char name[80];
+        (void) snprintf(name, sizeof name, "agent/%s", a->name);
+        size_t count = cli_agent_apis(cordon_stock_text(name), variable, apis), n = 0;
+        for (size_t i = 0; i < count; i++) {
+                const char *state = key_state(apis[i].provider);
+                if (state)
+                        buf_printf(out, json ? "%s\"%s\":\"%s\"" : "%s%s: %s",
+                                   !n++   ? ""
+                                   : json ? ","
+                                          : ", ",
+                                   apis[i].provider, state);
+        }
+
+        if (n == 0 && !json)
+                buf_puts(out, "no key");
+}
+
+int verb_agent_ls(int argc, char **argv)
+{
+        struct cli_json asked = { 0 };
+        AUTO_BUF(out);
+        int at = cli_options(argc, argv, cli_verb_find("agent ls"), &asked, NULL);
+        if (at < 0 || cli_no_words(argc, at, "agent ls"))
+                return EXIT_CORDON;
+
+        buf_puts(&out, asked.json ? "[" : "AGENT     PROGRAM AND KEYS\n");
+        for (const struct cli_agent *a = cli_agents; a->name; a++) {
+                char path[PATH_MAX] = "";
+                AUTO_BUF(keys);
+                bool there = cli_agent_installed(a->name, path);
+                put_keys(&keys, a, asked.json);
+                if (!asked.json) {
+                        buf_printf(&out, "%-9s %s%s; %s\n", a->name,
+                                   there ? path : "not installed: ", there ? "" : a->install, buf_str(&keys));
+                        continue;
+                }
+                buf_printf(&out, "%s{\"agent\":\"%s\",\"keys\":{%s},\"program\":", a == cli_agents ? "" : ",",
+                           a->name, keys.n ? buf_str(&keys) : "");
+                if (there)
+                        buf_json(&out, span_str(path));
+                else
+                        buf_puts(&out, "null");
+                buf_printf(&out, ",\"install\":\"%s\"}", a->install);
+        }
+
+        if (asked.json)
+                buf_puts(&out, "]\n");
+        return cli_put(&out);
+}
+
+static const struct cli_api *find_api(const struct cli_api *apis, size_t count, const char *provider)
+{
+        for (size_t i = 0; i < count; i++)
+                if (strcmp(apis[i].provider, provider) == 0)
+                        return &apis[i];
+        return NULL;
+}
+
+int verb_agent_setup(int argc, char **argv)
+{
+        struct cli_api apis[CLI_APIS_MAX];
+        char name[80];
+        int at = cli_words_only(argc, argv, "agent setup");
+        if (at < 0)
+                return EXIT_CORDON;
+
+        const struct cli_agent *a = at < argc ? cli_agent_find(argv[at]) : NULL;
+        if (!a || argc - at > 2)
+                return cli_usage("name an agent, and of several providers one: cordon agent setup claude");
+
+        (void) snprintf(name, sizeof name, "agent/%s", a->name);
+        size_t count = cli_agent_apis(cordon_stock_text(name), variable, apis);
+        const struct cli_api *api = argc - at == 2 ? find_api(apis, count, argv[at + 1]) : &apis[0];
+        if (!api || (argc - at == 1 && count > 1)) {
+                (void) cli_problem("%s works with several providers: name one", a->name);
+                AUTO_BUF(list);
+                for (size_t i = 0; i < count; i++)
+                        buf_printf(&list, "%s%s", i ? ", " : "", apis[i].provider);
+                return cli_hint("cordon agent setup %s PROVIDER, of %s", a->name, buf_str(&list));
+        }
+
+        int sealed = cli_key_sealed(api->provider);
+        if (sealed > 0) {
+                (void) cli_problem("the vault has a key for %s already", api->provider);
+                return cli_hint("cordon vault rotate %s; or cordon vault rm %s first", api->provider,
+                                api->provider);
+        }
+
+        return sealed < 0 ? EXIT_CORDON : cli_key_seal(a, api, cli_key_find(api->provider));
+}

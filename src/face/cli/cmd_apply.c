@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/cmd_apply.c - `cordon apply`, `undo`, `discard` and `fork`: verbs that change an overlay. */
+#include "base/buf.h"
+#include "base/shell.h"
+#include "face/cli/cli.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct apply {
+        bool flagged, no_ledger, json;
+        const char *to, *patch;
+        const char *kinds[CLI_LIST_MAX + 1], *but[CLI_LIST_MAX + 1]; /* NULL-terminated */
+};
+
+static int add_kind(void *ctx, const char *value)
+{
+        return cli_list_add(((struct apply *) ctx)->kinds, "--flagged", value);
+}
+
+static int add_but(void *ctx, const char *value)
+{
+        return cli_list_add(((struct apply *) ctx)->but, "--all-but", value);
+}
+
+static int set_ledger(void *ctx, const char *value)
+{
+        bool on = strcmp(value, "on") == 0;
+        if (!on && strcmp(value, "off") != 0)
+                return cli_usage("--ledger takes on or off"), -1;
+        ((struct apply *) ctx)->no_ledger = !on;
+        return 0;
+}
+
+const struct cli_option apply_options[] = {
+        { "include-flagged", 0, NULL, "also what the host would execute or trust",
+          CLI_FLAG(struct apply, flagged) },
+        { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it (repeatable)",
+          add_kind },
+        { "all-but", 0, "PATH", "exclude this path and what is below it (repeatable)", add_but },
+        { "to", 0, "DIR", "apply into this directory; the overlay stays", CLI_TEXT(struct apply, to) },
+        { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
+          set_ledger },
+        { "json", 0, NULL, "print what was done to each entry, as JSON", CLI_FLAG(struct apply, json) },
+        { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)",
+          CLI_TEXT(struct apply, patch) },
+        { 0 },
+};
+
+/* The result must not depend on the reader of the messages: `apply | head` must not die of SIGPIPE. */
+static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
+
+/* SAFETY: the box chose the paths; cli_note() shows them as one line. */
+static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
+{
+        bool minutes = within_s >= 60 && within_s % 60 == 0;
+        cli_progress_end(ctx);
+        cli_note("waits for an approval (%u%s): %.600s; answer at another terminal: cordon approve %.12s",
+                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+}
+
+static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
+
+/* One command line that applies the entries that this apply held back. */
+static void put_command(const cordon_work_outcome *r, const struct apply *a, const char *const *paths,
+                        struct buf *out)
+{
+        buf_printf(out, "cordon apply%s", r->approval);
+        for (size_t i = 0; a->but[i]; i++) {
+                buf_puts(out, " --all-but ");
+                buf_shell(out, a->but[i]);
+        }
+
+        if (a->to) {
+                buf_puts(out, " --to ");
+                buf_shell(out, a->to);
+        }
+
+        buf_printf(out, " %s", r->run);
+        for (; paths && *paths; paths++) {
+                buf_putc(out, ' ');
+                buf_shell(out, *paths);
+        }
+}
+
+static void tell_held(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
+{
+        AUTO_BUF(command);
+        size_t held = r->held - r->closed;
+        put_command(r, a, paths, &command);
+        if (held > 0 && r->approval[0])
+                cli_note("%zu %s held back; to apply %s: %s", held, plural(held), held == 1 ? "it" : "them",
+                         buf_str(&command));
+        else if (held > 0)
+                cli_note("%zu %s held back; cordon diff %s shows %s", held, plural(held), r->run,
+                         held == 1 ? "it" : "them");
+
+        if (r->closed > 0)
+                cli_note("%zu %s held back in closed directories; the overlay %s keeps %s", r->closed,
+                         plural(r->closed), r->run, r->closed == 1 ? "it" : "them");
+}
+
+static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
+{
+        if (r->conflicts > 0 && a->patch) {
+                cli_note("%zu %s: the patch leads from what the host has now to what the box left",
+                         r->conflicts, r->conflicts == 1 ? "conflict" : "conflicts");
+        } else if (r->conflicts > 0) {
+                cli_note("error: nothing was applied: %zu %s", r->conflicts,
+                         r->conflicts == 1 ? "conflict" : "conflicts");
+                cli_note("hint: `cordon diff --theirs PATH` shows the host's side; apply the rest with "
+                         "--all-but "
+                         "PATH, take the box's side with --as-patch FILE, or discard %s",
+                         r->run);
+                return 1;
+        }
+
+        if (r->applied > 0 && !a->patch)
+                cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
+                         a->to ? " to " : "", a->to ? a->to : "", r->run);
+
+        tell_held(r, a, paths);
+        if (r->applied + r->held == 0)
+                cli_note("nothing to apply");
+
+        return r->conflicts > 0 || (r->applied == 0 && r->held > 0);
+}
+
+/* The object holds the result, also of a failure. */
+static void end_object(void)
+{
+        (void) putchar('\n');
+        cli_failure_told();
+}
+
+/* An incomplete patch is removed. */
+static int write_patch(const struct apply *a, cordon_work_apply_options *o)
+{
+        cordon_error e = { 0 };
+        cordon_work_outcome r = { 0 };
+        bool here = strcmp(a->patch, "-") == 0;
+        FILE *to = here ? stdout : fopen(a->patch, "wxe");
+        if (!to)
+                return cli_usage("--as-patch %s: %s", a->patch, strerror(errno));
+
+        o->patch = cli_sink;
+        o->label_fd = fileno(to);
+        o->patch_ctx = to;
+        int done = cordon_work_apply(cli_context(), o, &r, &e);
+        cli_progress_end(o->progress_ctx);
+        bool lost = ferror(to) || (!here && fclose(to) != 0);
+        if (!here && (done < 0 || lost))
+                (void) unlink(a->patch);
+
+        if (done < 0)
+                return cli_error(&e);
+
+        return lost ? cli_usage("%s could not be written", a->patch) : tell_apply(&r, a, o->paths);
+}
+
+int verb_apply(int argc, char **argv)
+{
+        struct apply a = { 0 };
+        cordon_error e = { 0 };
+        cordon_work_outcome r;
+        struct cli_progress progress = cli_progress_begin();
+        struct cli_progress_out out = { .progress = &progress };
+        cordon_work_apply_options o = {
+                .out = cli_progress_sink, .out_ctx = &out, .progress = cli_progress, .progress_ctx = &progress
+        };
+
+        outlive_reader();
+        cli_options_before_paths(argc, argv, cli_verb_find("apply"));
+        int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
+        if (a.patch && (a.to || a.json))
+                return cli_usage("--as-patch cannot be combined with --to or --json");
+
+        o.include_flagged = a.flagged;
+        o.flagged = a.kinds[0] ? a.kinds : NULL;
+        o.all_but = a.but[0] ? a.but : NULL;
+        o.to = a.to;
+        o.no_ledger = a.no_ledger;
+        o.json = a.json;
+        o.held = say_held;
+        o.held_ctx = &progress;
+        out.to = a.json ? stdout : stderr;
+        if (a.patch)
+                return write_patch(&a, &o);
+
+        int done = cordon_work_apply(cli_context(), &o, &r, &e);
+        cli_progress_end(&progress);
+        if (a.json)
+                end_object();
+
+        return done < 0 ? cli_error(&e) : tell_apply(&r, &a, o.paths);
+}
+
+int verb_undo(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        cordon_work_outcome r;
+        struct cli_json asked = { 0 };
+        outlive_reader();
+        cli_options_first(argc, argv, cli_verb_find("undo"));
+        int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (argc - at > 1)
+                return cli_usage("name one run; `cordon diff --list` shows the overlays");
+
+        struct cli_progress progress = cli_progress_begin();
+        struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
+        const cordon_work_undo_options o = { .run = at < argc ? argv[at] : NULL,
+                                             .json = asked.json,
+                                             .out = cli_progress_sink,
+                                             .out_ctx = &out,
+                                             .progress = cli_progress,
+                                             .progress_ctx = &progress };
+        int done = cordon_work_undo(cli_context(), &o, &r, &e);
+        cli_progress_end(&progress);
+        if (asked.json)
+                end_object();
+
+        if (done < 0)
+                return cli_error(&e);
+
+        if (r.conflicts > 0) {
+                cli_note("error: nothing was taken back: %zu %s", r.conflicts,
+                         r.conflicts == 1 ? "conflict" : "conflicts");
+                return 1;
+        }
+
+        cli_note("the apply is taken back; the overlay %s waits again", r.run);
+        return 0;
+}
+
+/* ---- discard ---- */
+
+struct discard {
+        bool json, yes;
+};
+
+const struct cli_option discard_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct discard, json) },
+        { "yes", 'y', NULL, "do not ask; without RUN, the overlay that diff shows",
+          CLI_FLAG(struct discard, yes) },
+        { 0 },
+};
+
+static int discard_one(const char *which, bool json)
+{
+        cordon_error e = { 0 };
+        char run[64];
+        int r = cordon_work_discard(cli_context(), which, json, cli_sink, stdout, run, &e);
+        if (r < 0)
+                return cli_error(&e);
+
+        if (r > 0)
+                cli_note(
+                        "what was not applied of the overlay %s is discarded; cordon undo %s takes back what "
+                        "was",
+                        run, run);
+        else
+                cli_note("the overlay %s is gone", run);
+
+        return 0;
+}
+
+/* The heading and the newest ten. */
+static void put_newest(void *ctx, const void *data, size_t len)
+{
+        enum { SHOWN = 11 };
+        const char *p = data, *end = p + len, *line;
+        for (unsigned n = 0; n < SHOWN && p < end; n++) {
+                line = memchr(p, '\n', (size_t) (end - p));
+                p = line ? line + 1 : end;
+        }
+
+        cli_sink(ctx, data, (size_t) (p - (const char *) data));
+        if (p < end)
+                (void) fputs("... `cordon diff --list` shows all\n", ctx);
+}
+
+/* A discard is irreversible: without a name it asks on a terminal, and fails elsewhere. Returns true if
+ * the user agreed. */
+static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
+{
+        cordon_error e = { 0 };
+        char answer[16] = "";
+        *ret_status = EXIT_CORDON;
+        if (d->yes)
+                return true;
+
+        if (!isatty(0) || !isatty(2)) {
+                (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
+                (void) cordon_work_list(cli_context(), 0, put_newest, stderr, &e);
+                return false;
+        }
+
+        if (cordon_work_list(cli_context(), 0, put_newest, stderr, &e) < 0)
+                return *ret_status = cli_error(&e), false;
+
+        (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);
+        if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
+                return true;
+
+        cli_note("nothing was discarded");
+        *ret_status = 1;
+        return false;
+}
+
+static int discard_all(int count, char **runs, bool json)
+{
+        int status = 0;
+        if (json)
+                (void) fputs("{\"version\":1,\"layers\":[", stdout);
+
+        for (int i = 0; i < count; i++) {
+                if (json && i > 0)
+                        (void) putchar(',');
+                status |= discard_one(runs[i], json);
+        }
+
+        if (json) {
+                (void) fputs("]}", stdout);
+                end_object();
+        }
+
+        return status;
+}
+
+int verb_discard(int argc, char **argv)
+{
+        struct discard d = { 0 };
+        cordon_error e = { 0 };
+        int status = 0;
+        char found[64], *newest = found;
+        outlive_reader();
+        cli_options_first(argc, argv, cli_verb_find("discard"));
+        int at = cli_options(argc, argv, cli_verb_find("discard"), &d, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (at < argc)
+                return discard_all(argc - at, argv + at, d.json);
+
+        bool none = cordon_work_find(cli_context(), NULL, found, &e) < 0;
+        if (none && !d.json)
+                return cli_error(&e);
+
+        found[none ? 0 : sizeof found - 1] = '\0'; /* the object reports an overlay that does not exist */
+        return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
+}
+
+int verb_fork(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        char run[64];
+        int at = cli_words_only(argc, argv, "fork");
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (argc - at != 1)
+                return cli_usage("name one run; `cordon diff --list` shows the overlays");
+
+        if (cordon_work_fork(cli_context(), argv[at], run, &e) < 0)
+                return cli_error(&e);
+
+        return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;
+}

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/cmd_boxes.c - verbs for running boxes: ps, stop, inspect, logs. */
+#include "base/json.h"
+#include "base/str.h"
+#include "face/cli/cli.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct ps {
+        struct cli_json asked;
+        unsigned count;
+};
+
+static const char *text_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v && v->str ? v->str : "?";
+}
+
+static void print_row(const struct json *o)
+{
+        const struct json *command = json_get(o, "command");
+        const struct json *age = json_get(o, "age_ms");
+        (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"),
+                      age ? (long long) age->integer / 1000 : 0);
+        for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
+                char shown[41]; /* an argument may be an untrusted file name */
+                (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
+        }
+
+        (void) putchar('\n');
+}
+
+static void each_box(void *ctx, const char *text)
+{
+        struct ps *p = ctx;
+        if (p->asked.json) {
+                (void) printf("%s%s", p->count ? "," : "[", text);
+        } else {
+                struct err ignored;
+                if (p->count == 0)
+                        (void) printf("%-34s %-16s %9s  %s\n", "RUN", "NAME", "AGE", "COMMAND");
+                struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+                if (d)
+                        print_row(json_root(d));
+                json_free(d);
+        }
+
+        p->count++;
+}
+
+static void print_words(const struct json *list)
+{
+        char shown[400];
+
+        for (const struct json *w = list->child; w; w = w->next)
+                (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
+}
+
+/* A line for each member. */
+static void print_members(const struct json *o)
+{
+        char shown[400];
+
+        for (const struct json *m = o->child; m; m = m->next) {
+                (void) printf("%-13s ", m->key);
+                if (m->type == JSON_ARRAY)
+                        print_words(m);
+                else if (m->str)
+                        (void) fputs(str_inert(span_str(m->str), shown, sizeof shown), stdout);
+                else
+                        (void) fputs(m->type == JSON_TRUE    ? "yes"
+                                     : m->type == JSON_FALSE ? "no"
+                                                             : "-",
+                                     stdout);
+                (void) putchar('\n');
+        }
+}
+
+static int show_box(const char *box, bool json)
+{
+        cordon_error e = { 0 };
+        struct err ignored;
+        char *text = cordon_inspect(box, &e);
+
+        if (!text)
+                return cli_error(&e);
+
+        struct json_doc *d = json ? NULL : json_parse("keeper", span_str(text), &ignored);
+        if (d)
+                print_members(json_root(d));
+        else
+                (void) puts(text);
+
+        json_free(d);
+        cordon_free(text);
+        return 0;
+}
+
+int verb_ps(int argc, char **argv)
+{
+        struct ps p = { 0 };
+        cordon_error e = { 0 };
+
+        cli_options_first(argc, argv, cli_verb_find("ps"));
+        int at = cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (argc - at > 1)
+                return cli_usage("only one box can be given");
+
+        if (at < argc)
+                return show_box(argv[at], p.asked.json);
+
+        if (cordon_list(each_box, &p, &e) < 0)
+                return cli_error(&e);
+
+        if (p.asked.json)
+                (void) printf("%s]\n", p.count ? "" : "[");
+
+        return 0;
+}
+
+struct logs {
+        bool follow;
+        char line[1000]; /* on a terminal: an incomplete line */
+        size_t n;
+};
+
+const struct cli_option logs_options[] = {
+        { "follow", 'f', NULL, "go on until the box ends", CLI_FLAG(struct logs, follow) },
+        { 0 },
+};
+
+static void show_line(struct logs *l, const char *end)
+{
+        char shown[4 * sizeof l->line + 16];
+        (void) fputs(str_inert(span_of(l->line, l->n), shown, sizeof shown), stdout);
+        (void) fputs(end, stdout);
+        l->n = 0;
+}
+
+/* On a terminal a box's output must not move the cursor or set the title. */
+static void put_shown(void *ctx, const void *data, size_t len)
+{
+        struct logs *l = ctx;
+        const char *text = data;
+        for (size_t i = 0; i < len; i++) {
+                bool begins = ((unsigned char) text[i] & 0xc0) != 0x80;
+                if (text[i] == '\n') {
+                        show_line(l, "\n");
+                        continue;
+                }
+                if (l->n == sizeof l->line || (begins && l->n > sizeof l->line - 8))
+                        show_line(
+                                l,
+                                ""); /* a long line comes in pieces, none of which ends inside a character */
+                l->line[l->n++] = text[i];
+        }
+
+        (void) fflush(stdout);
+}
+
+static void put_raw(void *ctx, const void *data, size_t len)
+{
+        (void) ctx;
+        (void) fwrite(data, 1, len, stdout);
+        (void) fflush(stdout);
+}
+
+int verb_logs(int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        struct logs l = { 0 };
+        cli_options_first(argc, argv, cli_verb_find("logs"));
+        int at = cli_options(argc, argv, cli_verb_find("logs"), &l, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (argc - at != 1)
+                return cli_usage("name one box; `cordon ps` lists running boxes");
+
+        int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, 1, &e);
+        if (l.n > 0)
+                show_line(&l, "\n");
+
+        return r < 0 ? cli_error(&e) : 0;
+}
+
+struct stop {
+        bool kill;
+        long grace_s;
+};
+
+static int set_grace(void *ctx, const char *value)
+{
+        char *end;
+        long s = strtol(value, &end, 10);
+        if (end == value || (*end && strcmp(end, "s") != 0) || s < 0 || s > 3600)
+                return cli_usage("--time takes seconds, 0 to 3600"), -1;
+        ((struct stop *) ctx)->grace_s = s;
+        return 0;
+}
+
+const struct cli_option stop_options[] = {
+        { "kill", 'k', NULL, "at once, without asking", CLI_FLAG(struct stop, kill) },
+        { "time", 't', "SECONDS", "how long to wait before killing (default 10)", set_grace },
+        { 0 },
+};
+
+static bool is_gone(const char *which)
+{
+        cordon_error e;
+        char *state = cordon_inspect(which, &e);
+        cordon_free(state);
+        return state == NULL;
+}
+
+/* The running boxes, queried once for all names of the command line. */
+struct known {
+        char run[64], name[72];
+        bool session;
+};
+struct known_boxes {
+        struct known *v;
+        size_t n, cap;
+        bool failed;
+};
+
+static void know_box(void *ctx, const char *text)
+{
+        struct known_boxes *k = ctx;
+        struct err ignored;
+        if (k->n == k->cap) {
+                struct known *more = reallocarray(k->v, k->cap ? 2 * k->cap : 64, sizeof *k->v);
+                k->failed = k->failed || !more;
+                if (!more)
+                        return;
+                k->v = more;
+                k->cap = k->cap ? 2 * k->cap : 64;
+        }
+
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        struct known *one = &k->v[k->n];
+        if (d) {
+                (void) snprintf(one->run, sizeof one->run, "%s", text_of(json_root(d), "run"));
+                (void) snprintf(one->name, sizeof one->name, "%s", text_of(json_root(d), "name"));
+                one->session = json_get(json_root(d), "session") != NULL;
+                k->n++;
+        }
+
+        json_free(d);
+}
+
+/* The full id of the one box that this names; else the given text, and the library reports the error. */
+static const char *whole_id(const struct known_boxes *k, const char *given)
+{
+        const char *found = given;
+        size_t matches = 0;
+        for (size_t i = 0; i < k->n; i++)
+                if (given[0] &&
+                    (strncmp(k->v[i].run, given, strlen(given)) == 0 || strcmp(k->v[i].name, given) == 0)) {
+                        found = k->v[i].run;
+                        matches++;
+                }
+
+        return matches == 1 ? found : given;
+}
+
+/* A session ends in order, and reports the changes that it held back. */
+static int stop_sessions(const struct known_boxes *k, const char **which, size_t n)
+{
+        int status = 0;
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < k->n && which[i]; j++)
+                        if (k->v[j].session && strcmp(k->v[j].run, which[i]) == 0) {
+                                status = cli_session_end(which[i], false) ? EXIT_CORDON : status;
+                                which[i] = NULL;
+                        }
+
+        return status;
+}
+
+/* Waits until all are gone, up to a timeout; those that are gone become NULL. Returns true if none is
+ * left. */
+static bool await_all(const char **which, size_t n, long ticks)
+{
+        struct timespec tick = { 0, 20000000 };
+        for (long waited = 0;; waited++) {
+                size_t left = 0;
+                for (size_t i = 0; i < n; i++) {
+                        if (which[i] && is_gone(which[i]))
+                                which[i] = NULL;
+                        left += which[i] != NULL;
+                }
+                if (left == 0 || waited >= ticks)
+                        return left == 0;
+                (void) nanosleep(&tick, NULL);
+        }
+}
+
+/* All are signalled before the first is waited for. */
+static int stop_all(const char **which, size_t n, const struct stop *s)
+{
+        cordon_error e = { 0 };
+        int status = 0;
+        for (size_t i = 0; i < n; i++)
+                if (which[i] && cordon_stop(which[i], s->kill ? SIGKILL : SIGTERM, &e) < 0) {
+                        status = cli_error(&e);
+                        which[i] = NULL;
+                }
+
+        if (await_all(which, n, s->kill ? 0 : s->grace_s * 50))
+                return status;
+
+        for (size_t i = 0; i < n; i++)
+                if (which[i])
+                        (void) cordon_stop(which[i], SIGKILL, &e);
+
+        (void) await_all(which, n, 250);
+        for (size_t i = 0; i < n; i++)
+                if (which[i])
+                        status = cli_usage("the box %s did not end", which[i]);
+
+        return status;
+}
+
+int verb_stop(int argc, char **argv)
+{
+        struct stop s = { .grace_s = 10 };
+        cli_options_first(argc, argv, cli_verb_find("stop"));
+        int at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (at == argc)
+                return cli_usage("name a box; `cordon ps` lists them");
+
+        cordon_error e = { 0 };
+        struct known_boxes k = { 0 };
+        size_t n = (size_t) (argc - at);
+        const char **which = calloc(n, sizeof *which);
+        int status = EXIT_CORDON;
+        if (!which || cordon_list(know_box, &k, &e) < 0 || k.failed) {
+                status = which && !k.failed ? cli_error(&e) : cli_usage("no memory");
+        } else {
+                for (size_t i = 0; i < n; i++)
+                        which[i] = whole_id(&k, argv[at + (int) i]);
+                int sessions = stop_sessions(&k, which, n);
+                status = stop_all(which, n, &s);
+                status = status ? status : sessions;
+        }
+
+        free(which);
+        free(k.v);
+        return status;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/cmd_out.c - `cordon out`: text as an inert word of another language, files checked as the output
+ * of a box is, and envelopes. */
+#include "base/buf.h"
+#include "base/fd.h"
+#include "face/cli/cli.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { INPUT_MAX = 256 << 20 };
+
+struct out {
+        const char *context, *as, *schema, *run, *mark;
+        bool json;
+};
+
+const struct cli_option out_options[] = {
+        { "for", 0, "CONTEXT", "sh sql html json csv md url term", CLI_TEXT(struct out, context) },
+        { 0 },
+};
+const struct cli_option out_check_options[] = {
+        { "as", 0, "TYPE",
+          "text json jsonl csv image png jpeg gif webp pdf zip gzip (default: text; with a schema json)",
+          CLI_TEXT(struct out, as) },
+        { "schema", 0, "FILE", "a JSON Schema, draft 2020-12", CLI_TEXT(struct out, schema) },
+        { "json", 0, NULL, "print the report as JSON", CLI_FLAG(struct out, json) },
+        { 0 },
+};
+const struct cli_option out_envelope_options[] = {
+        { "run", 0, "RUN", "of this run (default: the newest that printed it)", CLI_TEXT(struct out, run) },
+        { "mark", 0, "MARK", "delimiter (default), datamark or base64", CLI_TEXT(struct out, mark) },
+        { 0 },
+};
+
+/* The file, or standard input. */
+static int read_input(const char *path, struct buf *in)
+{
+        AUTO_FD(own, path ? cli_open_input(NULL, path) : -1);
+        char chunk[65536];
+        ssize_t n = 1;
+        if (path && own < 0)
+                return -1;
+
+        while (n > 0 && in->n <= INPUT_MAX) {
+                n = read(path ? own : 0, chunk, sizeof chunk);
+                if (n > 0)
+                        buf_add(in, chunk, (size_t) n);
+                else if (n < 0 && errno == EINTR)
+                        n = 1;
+        }
+
+        if (n < 0 || in->failed)
+                return cli_problem("%s: %s", path ? path : "standard input", strerror(errno)), -1;
+        return in->n > INPUT_MAX ? (cli_problem("the input is larger than 256M"), -1) : 0;
+}
+
+static int take(int argc, char **argv, const char *verb, struct out *o, struct buf *in)
+{
+        const struct cli_verb *v = cli_verb_find(verb);
+        cli_options_first(argc, argv, v);
+        int at = cli_options(argc, argv, v, o, NULL);
+        if (at < 0)
+                return -1;
+        if (argc - at > 1)
+                return cli_usage("`cordon %s` takes one file, or standard input", verb), -1;
+        return read_input(at < argc ? argv[at] : NULL, in);
+}
+
+static int put(const char *text, size_t n)
+{
+        if (fd_write_all(1, text, n) < 0)
+                return cli_problem("standard output: %s", strerror(errno));
+        return 0;
+}
+
+int verb_out(int argc, char **argv)
+{
+        struct out o = { 0 };
+        cordon_error e = { 0 };
+        AUTO_BUF(in);
+        const struct cli_verb *v = cli_verb_find("out");
+        int at = cli_options(argc, argv, v, &o, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+        if (!o.context)
+                return cli_usage("which context? For example: cordon out --for sh FILE");
+        if (argc - at > 1)
+                return cli_usage("`cordon out` takes one file, or standard input");
+        if (read_input(at < argc ? argv[at] : NULL, &in) < 0)
+                return EXIT_CORDON;
+
+        char *text = cordon_encode(o.context, in.p ? in.p : "", in.n, &e);
+        int status = text ? put(text, strlen(text)) : cli_error(&e);
+        if (text && status == 0)
+                status = put("\n", 1);
+        cordon_free(text);
+        return status;
+}
+
+int verb_out_check(int argc, char **argv)
+{
+        struct out o = { 0 };
+        cordon_error e = { 0 };
+        AUTO_BUF(in);
+        if (take(argc, argv, "out check", &o, &in) < 0)
+                return EXIT_CORDON;
+
+        char *passed = NULL, *report = NULL;
+        size_t n = 0;
+        const cordon_check c = { .as = o.as, .schema = o.schema, .max = INPUT_MAX, .verbatim = 1 };
+        int r = cordon_check_bytes(cli_context(), &c, in.p ? in.p : "", in.n, &passed, &n, &report, &e);
+        if (o.json && report)
+                (void) puts(report);
+        bool refused = r < 0 && report;
+        if (r < 0 && !(o.json && report))
+                (void) cli_error(&e);
+        cordon_free(passed);
+        cordon_free(report);
+        return r == 0 ? 0 : refused ? 1 : EXIT_CORDON;
+}
+
+int verb_out_envelope(int argc, char **argv)
+{
+        struct out o = { .mark = "delimiter" };
+        cordon_error e = { 0 };
+        AUTO_BUF(in);
+        if (take(argc, argv, "out envelope", &o, &in) < 0)
+                return EXIT_CORDON;
+
+        char *text = cordon_envelope(cli_context(), o.run, o.mark, in.p ? in.p : "", in.n, &e);
+        if (!text)
+                return cli_error(&e);
+        (void) puts(text);
+        cordon_free(text);
+        return 0;
+}
+
+int verb_out_verify(int argc, char **argv)
+{
+        struct out o = { 0 };
+        cordon_error e = { 0 };
+        AUTO_BUF(in);
+        if (take(argc, argv, "out verify", &o, &in) < 0)
+                return EXIT_CORDON;
+
+        char *record = NULL;
+        if (cordon_envelope_verify(cli_context(), in.p ? in.p : "", in.n, &record, &e) < 0) {
+                (void) cli_error(&e);
+                return 1;
+        }
+        (void) printf("the content is the one that the ledger has as %s\n", record);
+        cordon_free(record);
+        return 0;
+}

@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/cmd_session.c - `cordon session` and `cordon shell`: a box that stays, and commands in it. A
+ * session has a process of its own, in the background; a shell keeps its session itself. */
+#include "base/buf.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "face/cli/run_job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int verb_session(int argc, char **argv)
+{
+        static const char *const habits[][2] = { { "start", "new" }, { "exec", "run" } };
+        for (size_t i = 0; argc > 1 && i < sizeof habits / sizeof *habits; i++)
+                if (strcmp(argv[1], habits[i][0]) == 0) {
+                        (void) cli_problem("unknown command `session %s`", argv[1]);
+                        return cli_hint("did you mean `session %s`?", habits[i][1]);
+                }
+
+        if (argc > 1 && strcmp(argv[1], "renew") == 0) {
+                (void) cli_problem("unknown command `session renew`");
+                return cli_hint("cordon renew %s", argc > 2 ? argv[2] : "SESSION");
+        }
+
+        if (argc > 1 && argv[1][0] != '-')
+                return cli_unknown_second("session", argv[1]);
+
+        (void) cli_problem("session takes new, run, ls, end or fork");
+        return cli_hint("cordon session new dev; cordon session run dev -- ls; cordon session end dev");
+}
+
+/* ---- a session and its process ---- */
+
+/* The policy and the box of a new session, from options; the words after them stay. Returns their index, or
+ * -1 after reporting an error. */
+static int read_options(struct run *r, int argc, char **argv, const char *verb)
+{
+        cordon_error e = { 0 };
+        fd_use_limit();
+        r->policy = cli_policy_new();
+        r->box = r->policy ? cli_box_new(r->policy) : NULL;
+        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
+        if (at < 0)
+                cli_run_find_programs(r, argc, argv, cli_verb_find(verb));
+        else if (cli_image_prepare(r->policy, &r->image, &e) < 0) {
+                (void) cli_run_failed(r, &e);
+                return -1;
+        }
+
+        return at;
+}
+
+static void done(struct run *r)
+{
+        cordon_box_free(r->box);
+        cordon_policy_free(r->policy);
+        free(r->work);
+}
+
+/* Both speak of time, and of two different ones. */
+static void say_times(const struct run *r, int argc, char **argv)
+{
+        const char *life = r->set[CORDON_SESSION_TIME];
+        for (int i = 1; i < argc && !r->end.quiet; i++)
+                if (strncmp(argv[i], "--time", 6) == 0) {
+                        cli_note("--time is for each run in the session; the session itself ends after %s "
+                                 "(--life), and a renewal adds as much",
+                                 life ? life : "1d");
+                        return;
+                }
+}
+
+int verb_session_new(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true, .detach = true };
+        cli_options_first(argc, argv, cli_verb_find("session new"));
+        int at = read_options(&r, argc, argv, "session new"), status = EXIT_CORDON;
+        if (at >= 0 && argc - at > 1) {
+                (void) cli_usage("a session starts without a command");
+                (void) cli_hint("cordon session new NAME; cordon session run NAME -- %s", argv[at]);
+        } else if (at >= 0 && at < argc && r.set[CORDON_NAME]) {
+                (void) cli_usage("two names, %s and %.60s: a session has one", r.set[CORDON_NAME], argv[at]);
+        } else if (at >= 0 && (at == argc || cli_set_name(&r, argv[at]) == 0) &&
+                   cli_run_configure(&r, NULL) == 0) {
+                cli_run_notes(&r);
+                say_times(&r, at, argv);
+                status = cli_run_detached(&r);
+        }
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        done(&r);
+        return status;
+}
+
+/* ---- runs ---- */
+
+static long long number_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v ? (long long) v->integer : 0;
+}
+
+/* Limits of this run only. */
+static int add_limits(const struct run *r)
+{
+        static const char *const names[] = { "time", "cpu", "output" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                char text[128];
+                cordon_error e = { 0 };
+                if (!r->limits[i])
+                        continue;
+                (void) snprintf(text, sizeof text, "%s %s", names[i], r->limits[i]);
+                if (cordon_policy_add(r->policy, "limit", text, &e) < 0)
+                        return cli_run_failed(r, &e);
+        }
+
+        return 0;
+}
+
+/* What is begun now may not come to its end. */
+static void say_ending(const char *which)
+{
+        cordon_error e = { 0 };
+        struct err ignored;
+        char *text = cordon_inspect(which, &e);
+        struct json_doc *d = text ? json_parse("keeper", span_str(text), &ignored) : NULL;
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "ending")) {
+                bool more = number_of(o, "renewed") < number_of(o, "renewals");
+                cli_note("the session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
+                         more ? ": cordon renew " : ", and cannot be renewed", more ? which : "");
+        }
+
+        json_free(d);
+        cordon_free(text);
+}
+
+static int run_in(struct run *r, cordon_box *session, char **command)
+{
+        const cordon_error no_memory = { 0 };
+        r->end.in_session = r->end.doors = true;
+        r->policy = cordon_session_policy(session);
+        r->box = cordon_session_run(session);
+        if (!r->box)
+                return cli_error(&no_memory);
+
+        cli_run_terminal(r);
+        int status = add_limits(r);
+        if (status == 0)
+                status = cli_run_configure(r, command) < 0 ? EXIT_CORDON : cli_run_here(r);
+
+        cordon_box_free(r->box);
+        return status;
+}
+
+int verb_session_run(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1 };
+        cordon_error e = { 0 };
+        const struct cli_verb *verb = cli_verb_find("session run");
+        fd_use_limit();
+
+        /* Options may stand before the session's name and after it. */
+        int name = cli_options(argc, argv, verb, &r, NULL);
+        int at = name < 0 || name >= argc ? name : cli_options(argc - name, argv + name, verb, &r, NULL);
+        int status = EXIT_CORDON;
+        if (at < 0)
+                cli_run_find_programs(&r, argc, argv, verb);
+        else if (name >= argc || (name > 1 && strcmp(argv[name - 1], "--") == 0))
+                (void) cli_usage("name a session, then a command: cordon session run dev -- ls");
+        else if (name + at >= argc)
+                (void) cli_usage("no command given; for example: cordon session run %.60s -- ls /",
+                                 argv[name]);
+        else {
+                cordon_box *session = cordon_session_open(cli_context(), argv[name], &e);
+                if (session && !r.end.quiet)
+                        say_ending(argv[name]);
+                status = session ? run_in(&r, session, argv + name + at) : cli_run_failed(&r, &e);
+                cordon_box_free(session);
+        }
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        return status;
+}
+
+/* ---- ls and end ---- */
+
+struct listing {
+        struct cli_json asked;
+        unsigned count;
+};
+
+static const char *text_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v && v->str ? v->str : "?";
+}
+
+static void list_one(void *ctx, const char *text)
+{
+        struct listing *l = ctx;
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "session")) {
+                if (l->asked.json)
+                        (void) printf("%s%s", l->count ? "," : "[", text);
+                else {
+                        if (l->count == 0)
+                                (void) printf("%-34s %-16s %9s %9s %7s  %s\n", "SESSION", "NAME", "AGE",
+                                              "LEFT", "RENEWED", "RUNNING");
+                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", text_of(o, "run"),
+                                      text_of(o, "name"), number_of(o, "age_ms") / 1000,
+                                      number_of(o, "left_ms") / 1000, number_of(o, "renewed"),
+                                      number_of(o, "renewals"), number_of(o, "runs"),
+                                      json_get(o, "ending") ? "  ends soon" : "");
+                }
+                l->count++;
+        }
+
+        json_free(d);
+}
+
+int verb_session_ls(int argc, char **argv)
+{
+        struct listing l = { 0 };
+        cordon_error e = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("session ls"), &l.asked, NULL);
+        if (at < 0 || cli_no_words(argc, at, "session ls"))
+                return EXIT_CORDON;
+
+        if (cordon_list(list_one, &l, &e) < 0)
+                return cli_error(&e);
+
+        if (l.asked.json)
+                (void) printf("%s]\n", l.count ? "" : "[");
+
+        return 0;
+}
+
+/* The changes that its edit doors hold back. */
+static void say_end(const char *json)
+{
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(json), &ignored);
+        const struct json *work = d ? json_get(json_root(d), "work") : NULL;
+        long long entries = work ? number_of(work, "entries") : 0;
+        if (entries > 0)
+                cli_note("%lld %s held back, %lld flagged: cordon diff %s; then cordon apply %s", entries,
+                         entries == 1 ? "change" : "changes", number_of(work, "flagged"),
+                         text_of(work, "layer"), text_of(work, "layer"));
+        json_free(d);
+}
+
+static void add_text(void *ctx, const void *data, size_t len) { buf_add(ctx, data, len); }
+
+/* Of one that is over: its newest changes that wait. */
+static void say_left(const char *which)
+{
+        AUTO_BUF(list);
+        cordon_error e = { 0 };
+        struct err ignored;
+        bool there = cordon_work_list(cli_context(), 1, add_text, &list, &e) == 0;
+        struct json_doc *d = there ? json_parse_data("overlays", buf_span(&list), &ignored) : NULL;
+        for (const struct json *l = d ? json_root(d)->child : NULL; l; l = l->next)
+                if (number_of(l, "entries") > 0 &&
+                    (strcmp(text_of(l, "box"), which) == 0 || strcmp(text_of(l, "run"), which) == 0)) {
+                        cli_note("changes of %.60s wait: cordon diff %s; then cordon apply %s", which,
+                                 text_of(l, "run"), text_of(l, "run"));
+                        break;
+                }
+
+        json_free(d);
+}
+
+int cli_session_end(const char *which, bool json)
+{
+        cordon_error e = { 0 };
+        char *result = cordon_session_finish(which, &e);
+        if (!result) {
+                int status = cli_error(&e);
+                if (!json)
+                        say_left(which);
+                return status;
+        }
+
+        if (json)
+                (void) puts(result);
+        else
+                say_end(result);
+
+        cordon_free(result);
+        return 0;
+}
+
+struct ending {
+        struct cli_json asked;
+        bool all;
+        int status;
+        char run[64][64];
+        unsigned count;
+};
+
+const struct cli_option session_end_options[] = {
+        { "all", 'a', NULL, "all sessions of this user", CLI_FLAG(struct ending, all) },
+        { "json", 0, NULL, "their results as JSON", CLI_FLAG(struct ending, asked.json) },
+        { 0 },
+};
+
+static void note_session(void *ctx, const char *text)
+{
+        struct ending *s = ctx;
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        const struct json *o = d ? json_root(d) : NULL;
+        if (o && json_get(o, "session") && s->count < sizeof s->run / sizeof *s->run)
+                (void) snprintf(s->run[s->count++], sizeof s->run[0], "%s", text_of(o, "run"));
+        json_free(d);
+}
+
+/* As many as are there, so many at a time. */
+static int end_all(struct ending *s)
+{
+        cordon_error e = { 0 };
+        int status = 0;
+        unsigned ended = 0;
+        do {
+                s->count = 0;
+                if (cordon_list(note_session, s, &e) < 0)
+                        return cli_error(&e);
+
+                for (unsigned i = 0; i < s->count; i++)
+                        if (cli_session_end(s->run[i], s->asked.json) == 0)
+                                ended++;
+                        else
+                                status = EXIT_CORDON;
+        } while (s->count == sizeof s->run / sizeof *s->run && status == 0);
+
+        if (!s->asked.json)
+                cli_note("%u %s ended", ended, ended == 1 ? "session" : "sessions");
+
+        return status;
+}
+
+int verb_session_end(int argc, char **argv)
+{
+        struct ending s = { 0 };
+        int status = 0;
+        cli_options_first(argc, argv, cli_verb_find("session end"));
+        int at = cli_options(argc, argv, cli_verb_find("session end"), &s, NULL);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (s.all && at < argc)
+                return cli_usage("--all ends all sessions: name none");
+
+        if (s.all)
+                return end_all(&s);
+
+        if (at == argc)
+                return cli_usage("name a session; `cordon session ls` lists them");
+
+        for (; at < argc; at++)
+                status = cli_session_end(argv[at], s.asked.json) ? EXIT_CORDON : status;
+
+        return status;
+}
+
+/* ---- shell ---- */
+
+/* The programs of an image are its own: it looks for itself. */
+static const char *const bash_of_host[] = { "/bin/bash", "--norc", NULL };
+static const char *const sh_of_host[] = { "/bin/sh", NULL };
+static const char *const shell_of_image[] = { "/bin/sh", "-c",
+                                              "[ -x /bin/bash ] && exec /bin/bash --norc; exec /bin/sh",
+                                              NULL };
+
+static const char *const *usual_shell(const struct run *r)
+{
+        if (r->image)
+                return shell_of_image;
+
+        return access("/bin/bash", X_OK) == 0 ? bash_of_host : sh_of_host;
+}
+
+/* Options of the policy that were typed. */
+struct shell_doors {
+        bool any, prompt;
+};
+
+static void note_option(void *ctx, const struct cli_door *d)
+{
+        struct shell_doors *s = ctx;
+        s->any = true;
+        s->prompt |= strcmp(d->option, "--env") == 0 && d->value && strncmp(d->value, "PS1", 3) == 0;
+}
+
+/* The shell that nobody named shows that it is in a box. Only bash knows \w. */
+static int set_prompt(struct run *r)
+{
+        char text[160];
+        cordon_error e = { 0 };
+        const char *name = r->set[CORDON_NAME];
+        bool bash = usual_shell(r) == bash_of_host;
+        (void) snprintf(text, sizeof text, "PS1=[cordon%s%.64s] %s", name ? " " : "", name ? name : "",
+                        bash ? "\\w\\$ " : "$PWD$ ");
+        return cordon_policy_add(r->policy, "env", text, &e) < 0 ? cli_run_failed(r, &e) : 0;
+}
+
+static int is_directory(const char *word)
+{
+        struct stat st;
+        if (stat(word, &st) < 0 || !S_ISDIR(st.st_mode))
+                return 0;
+
+        (void) cli_problem("%s is a directory, not a command", word);
+        return cli_hint("cordon shell --edit %s", word);
+}
+
+/* Its changes and records; what its shell was refused has been reported. */
+static void end_shell(struct run *r)
+{
+        cordon_session_end(r->box);
+        while (cordon_box_wait(r->box, -1) == 0)
+                ;
+
+        const cordon_result *end = cordon_box_result(r->box);
+        if (end->work[0] && end->work_entries > 0 && !r->end.quiet)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         end->work_entries, end->work_entries == 1 ? "change" : "changes", end->work_flagged,
+                         end->work, end->work);
+}
+
+static int open_shell(struct run *r, char **command)
+{
+        cordon_error e = { 0 };
+        struct run shell = { .end = r->end };
+        shell.set[CORDON_CWD] = r->set[CORDON_CWD];
+        r->set[CORDON_CWD] = NULL;
+        if (cli_run_configure(r, NULL) < 0)
+                return EXIT_CORDON;
+
+        cli_run_notes(r);
+        if (cli_session_up(r->box, &e) < 0)
+                return cli_run_failed(r, &e);
+
+        int status = run_in(&shell, r->box, command[0] ? command : (char **) (uintptr_t) usual_shell(r));
+        end_shell(r);
+        return status;
+}
+
+int verb_shell(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true };
+        int at = read_options(&r, argc, argv, "shell");
+        struct shell_doors doors = { 0 };
+        int status = at < 0 ? EXIT_CORDON : 0;
+        if (status == 0 && at < argc)
+                status = is_directory(argv[at]);
+        else if (status == 0) {
+                cli_doors_again(argc, argv, cli_verb_find("shell"), note_option, &doors);
+                if (!doors.any && !r.end.quiet)
+                        cli_note("this directory is not in the box: `cordon shell --edit .` shows it, and "
+                                 "holds changes back");
+                status = doors.prompt ? 0 : set_prompt(&r);
+        }
+
+        if (status == 0)
+                status = open_shell(&r, argv + at);
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        done(&r);
+        return status;
+}
+
+/* ---- fork ---- */
+
+int verb_session_fork(int argc, char **argv)
+{
+        struct run r = { .end.status_fd = -1, .session = true, .detach = true };
+        const struct cli_verb *verb = cli_verb_find("session fork");
+        cordon_error e = { 0 };
+        fd_use_limit();
+        cli_options_first(argc, argv, verb);
+        int at = cli_options(argc, argv, verb, &r, NULL), status = EXIT_CORDON;
+        if (at < 0)
+                cli_run_find_programs(&r, argc, argv, verb);
+        else if (at == argc || argc - at > (r.set[CORDON_NAME] ? 1 : 2))
+                (void) cli_usage("name one session, and the new one; `cordon session ls` lists them");
+        else if (argc - at == 2 && cli_set_name(&r, argv[at + 1]) < 0)
+                status = EXIT_CORDON;
+        else if (!(r.box = cordon_session_fork(cli_context(), argv[at], &e)))
+                status = cli_run_failed(&r, &e);
+        else if (cli_run_configure(&r, NULL) == 0)
+                status = cli_run_detached(&r);
+
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r.end);
+
+        cordon_box_free(r.box);
+        return status;
+}

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/habits.c - options and verbs of docker, bwrap, firejail, git and others that users type from
+ * habit, with their equivalent. Only ever a hint: an option of another tool is never accepted as one of ours.
+ */
+#include "face/cli/cli.h"
+
+#include <string.h>
+
+#define SHOWN                                                                                                \
+        "`--read PATH` shows it, `--edit PATH` lets it be changed in a private overlay, `--write PATH` for " \
+        "real"
+#define NETWORK    "there is no network but what `--net HOST:PORT` or `--net https://HOST/**` opens"
+#define NO_NETWORK "a box has no network where no `--net` opens one; leave it out"
+#define VARIABLE   "`--env NAME=VALUE` sets a variable, `--env NAME` passes yours on"
+#define OWN_USER   "a box has a user of its own, nobody outside; `--root` makes it uid 0 inside"
+#define POWERS     "a box has no capability, and no option gives it one"
+#define ALWAYS     "every box has that; leave it out"
+
+static const struct {
+        char typed[24]; /* with its dashes */
+        char instead[136];
+} habits[] = {
+        { "--volume", SHOWN },
+        { "--mount", SHOWN },
+        { "--bind", SHOWN },
+        { "--bind-try", SHOWN },
+        { "--ro-bind", "`--read PATH`, at the same path inside" },
+        { "--ro-bind-try", "`--read 'PATH?'`, at the same path inside" },
+        { "--ro", "`--read PATH`, at the same path inside" },
+        { "--rw", "`--edit PATH` lets it be changed in a private overlay, `--write PATH` for real" },
+        { "--read-only", "all is read-only but what `--edit` and `--write` name; leave it out" },
+        { "--tmpfs",
+          "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },
+        { "--dev-bind", "a box has a /dev of its own; `--dev /dev/kvm` opens one device of the host" },
+        { "--device", "`--dev /dev/kvm` opens one device of the host" },
+        { "-c", "`-- sh -c 'COMMAND'`" },
+        { "-e", VARIABLE },
+        { "--setenv", VARIABLE },
+        { "--env-file", VARIABLE },
+        { "--clearenv", ALWAYS },
+        { "--no-net", NO_NETWORK },
+        { "--no-network", NO_NETWORK },
+        { "--deny-net", NO_NETWORK },
+        { "--offline", NO_NETWORK },
+        { "--network", NETWORK },
+        { "--share-net", NETWORK },
+        { "--publish", "`--listen PORT` or `--listen PORT:PORT`: the host's loopback reaches that port" },
+        { "--allow-read", "`--read PATH`" },
+        { "--allow-write", "`--edit PATH`, or `--write PATH` for real" },
+        { "--allow-net", NETWORK },
+        { "--allow-env", VARIABLE },
+        { "--allow-run", "`--run PROGRAM`" },
+        { "-w", "`--cwd DIR` starts there" },
+        { "--workdir", "`--cwd DIR` starts there" },
+        { "--chdir", "`--cwd DIR` starts there" },
+        { "-C", "`--cwd DIR` starts there" },
+        { "--dry-run", "`--plan` prints what would be done, and does nothing" },
+        { "--with", "a credential goes with a door: `--net 'https://HOST/** GET with NAME'`" },
+        { "--port", "`--listen PORT`: the host's loopback reaches that port" },
+        { "-u", OWN_USER },
+        { "--user", OWN_USER },
+        { "--uid", OWN_USER },
+        { "--gid", OWN_USER },
+        { "--privileged", POWERS },
+        { "--cap-add", POWERS },
+        { "--cap-drop", ALWAYS },
+        { "--security-opt",
+          "`--wall namespace` is the least that may be raised, `--wall auto` the strongest there is" },
+        { "-m", "`--memory SIZE`" },
+        { "--cpus", "`--cpu TIME` limits processor time" },
+        { "--pids-limit", "`--procs N`" },
+        { "--ulimit", "`--files N`, `--procs N`, `--memory SIZE`, `--cpu TIME`" },
+        { "--timeout", "`--time 30s`" },
+        { "--proc", ALWAYS },
+        { "--unshare-all", ALWAYS },
+        { "--unshare-net", ALWAYS },
+        { "--unshare-pid", ALWAYS },
+        { "--unshare-user", ALWAYS },
+        { "--unshare-ipc", ALWAYS },
+        { "--die-with-parent", ALWAYS },
+        { "--new-session", ALWAYS },
+        { "--as-pid-1", "a box has a pid 1 of its own, which reaps" },
+        { "--private", ALWAYS },
+        { "--noprofile", "there is no profile but what `-p FILE` names; leave it out" },
+        { "--seccomp", "every box has a filter; `cordon selftest claims` lists what it lets through" },
+};
+
+#define OVER    "a box that is over leaves nothing but its record: `cordon log`"
+#define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
+
+#define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
+
+/* Options of verbs without doors. */
+static const struct {
+        const char *verb, *option, *instead;
+} elsewhere[] = {
+        { "learn", "--time", "`--seconds N` bounds each run" },
+        { "learn", "--timeout", "`--seconds N` bounds each run" },
+        { "policy tighten", "--time", "`--seconds N` bounds each run" },
+        { "policy tighten", "--timeout", "`--seconds N` bounds each run" },
+        { "learn", "--edit", GIVEN },
+        { "learn", "--write", GIVEN },
+        { "learn", "-p", GIVEN },
+        { "ps", "-a", OVER },
+        { "ps", "--all", OVER },
+        { "logs", "-n", "it prints all there is: `cordon logs BOX | tail -n N`" },
+        { "logs", "--tail", "it prints all there is: `cordon logs BOX | tail -n N`" },
+        { "log", "--tail", "`-n N` lists the newest N" },
+        { "discard", "--all", "name them: `cordon diff --list` shows them" },
+        { "stop", "-9", "`-k` ends it at once" },
+        { "stop", "-s", "`-k` ends it at once; else it gets SIGTERM" },
+        { "stop", "--signal", "`-k` ends it at once; else it gets SIGTERM" },
+        { "stop", "-a", "name them: `cordon ps` lists those that run" },
+        { "stop", "--all", "name them: `cordon ps` lists those that run" },
+        { "diff", "--name-status", "`--name-only` lists names, `--json` what became of each" },
+        { "diff", "--names", "`--name-only` lists names, `--json` what became of each" },
+        { "diff", "-z", "`--json` has every name whole, and in hex what is no UTF-8" },
+        { "diff", "--exit-code",
+          "`cordon diff --json RUN | jq -e '.entries == []'` succeeds if nothing changed" },
+        { "diff", "--quiet",
+          "`cordon diff --json RUN | jq -e '.entries == []'` succeeds if nothing changed" },
+        { "apply", "--dry-run",
+          "`cordon diff RUN` shows what would be applied, what is held back and what conflicts" },
+        { "apply", "-n",
+          "`cordon diff RUN` shows what would be applied, what is held back and what conflicts" },
+        { "apply", "--force",
+          "`--include-flagged` takes what is flagged; where the host changed too, `--to DIR` writes "
+          "elsewhere" },
+        { "apply", "-f",
+          "`--include-flagged` takes what is flagged; where the host changed too, `--to DIR` writes "
+          "elsewhere" },
+};
+
+static const struct {
+        const char *verb, *instead;
+} verbs[] = {
+        { "exec", ENTERED },
+        { "attach", ENTERED },
+        { "enter", ENTERED },
+        { "wait", "`cordon logs -f BOX` follows it until it ends, `cordon log --run RUN --kind end` shows "
+                  "how it ended" },
+        { "restart", "a box that is over is not started again: `cordon run` starts another" },
+        { "events", "`cordon log -f` goes on with what is written from now on" },
+        { "history", "`cordon log` is the record of every run" },
+        { "info", "`cordon doctor` shows what this host can enforce, `cordon ps BOX` what a box uses" },
+        { "checkout", "`cordon discard RUN` drops what an edit door held back" },
+        { "kill", "`cordon stop -k BOX` ends it at once" },
+        { "rm", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
+        { "clean", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
+        { "ls", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "list", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "status", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "start", "`cordon run -- COMMAND`, with `--detach` in the background" },
+        { "pull", "`podman pull NAME`; then `cordon run --image NAME -- COMMAND`" },
+        { "build", "`podman build`, or a directory; then `cordon run --image NAME-OR-DIRECTORY -- COMMAND`" },
+        { "images", "`cordon image ls` lists those that `run --image` unpacked" },
+        { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
+        { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
+        { "claims", "`cordon selftest claims` lists what a box promises, and what it does not stop" },
+        { "audit", "`cordon selftest audit` lists what rots, `cordon log` is the record, `cordon log verify` "
+                   "checks it, `cordon vault audit` checks credentials" },
+        { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "
+                  "for a task" },
+        { "create", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` "
+                    "one for a task" },
+        { "lint", "`cordon check POLICY`" },
+        { "validate", "`cordon check POLICY`" },
+        { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
+        { "explain", "`cordon why EFFECT` explains a decision, `cordon doors` a whole policy" },
+        { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
+        { "show", "`cordon diff` shows what edit doors hold back, `cordon log show` a run, `cordon doors` a "
+                  "policy" },
+        { "top", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
+        { "stats", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
+        { "man", "`cordon help VERB`" },
+        { "reset", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "restore", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "rollback", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "revert", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
+        { "commit", "`cordon apply` lets what an edit door held back land" },
+        { "merge", "`cordon apply` lets what an edit door held back land" },
+        { "secret", "`cordon vault` keeps credentials" },
+        { "login", "`cordon vault add NAME` keeps a credential that boxes use and never see" },
+};
+
+const char *cli_verb_habit(const char *typed)
+{
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+                if (strcmp(verbs[i].verb, typed) == 0)
+                        return verbs[i].instead;
+        return NULL;
+}
+
+const char *cli_habit(const char *verb, const char *typed)
+{
+        if (!verb && strcmp(typed, "--publish") == 0 && cordon_policy_is_word("listen"))
+                return "`--listen PORT` lets programs of this host connect to a server in the box";
+
+        for (size_t i = 0; verb && i < sizeof elsewhere / sizeof *elsewhere; i++)
+                if (strcmp(elsewhere[i].verb, verb) == 0 && strcmp(elsewhere[i].option, typed) == 0)
+                        return elsewhere[i].instead;
+
+        for (size_t i = 0; !verb && i < sizeof habits / sizeof *habits; i++)
+                if (strcmp(habits[i].typed, typed) == 0)
+                        return habits[i].instead;
+
+        return NULL;
+}

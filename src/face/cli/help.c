@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/help.c - help, from the same tables that parse; the nearest verb to an unknown one. */
+#include "base/shell.h"
+#include "base/str.h"
+#include "face/cli/cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void print_options(const struct cli_option *o)
+{
+        for (; o->name; o++) {
+                char left[64];
+                char letter[8] = "    ";
+                if (o->letter)
+                        (void) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+                (void) snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
+                                o->arg ? o->arg : "");
+                (void) printf("  %-30s %s\n", left, o->help);
+        }
+}
+
+/* A line of a policy names several paths, and more; an option opens one door. */
+static size_t first_words(const char *synopsis)
+{
+        const char *more = strstr(synopsis, "..."), *optional = strstr(synopsis, " [");
+        const char *end = !more || (optional && optional < more) ? optional : more;
+
+        return end ? (size_t) (end - synopsis) : strlen(synopsis);
+}
+
+static void print_limits(void)
+{
+        const char *name;
+        char usual[32];
+
+        (void) printf("\nLimits (`none` lifts one):");
+        for (size_t i = 0; cordon_limit_help(i, &name, usual); i++)
+                (void) printf("%s --%s %s", i % 6 ? "" : "\n ", name, usual);
+
+        (void) printf("\n");
+}
+
+static void print_words(void)
+{
+        const char *word, *synopsis, *help;
+
+        (void) printf(
+                "\nDoors (what no door opens is closed; cordon.policy(5) has each as a line of a file):\n");
+        for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
+                char left[64];
+                int n = (int) first_words(synopsis);
+                const char *quote = memchr(synopsis, ' ', (size_t) n) ? "\"" : "";
+                (void) snprintf(left, sizeof left, "--%s %s%.*s%s", word, quote, n, synopsis, quote);
+                (void) printf("  %-30s %s\n", left, help);
+        }
+
+        (void) printf("  %-30s %s\n", "--trace", "short for --local trace");
+        (void) printf("  %-30s %s\n", "-p, --policy FILE", "a file of such lines, or a stock policy by name");
+        print_limits();
+}
+
+/* Examples. */
+static const struct {
+        const char *verb, *text;
+} examples[] = {
+        { "run",
+          "  cordon run --read . -- pytest               see this directory, change nothing\n"
+          "  cordon run --edit . -- npm install          change a copy; `cordon diff`, then `cordon apply`\n"
+          "  cordon run --write out/ -- ./build.sh       write there, at once\n"
+          "  cordon run --net example.com:443 -- curl https://example.com\n"
+          "  cordon run --script install.sh              a stranger's script, in a strict box\n" },
+        { "policy wrap",
+          "  cordon policy wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
+          "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
+          "  cordon policy wrap --time 30s -o ~/bin/convert convert\n"
+          "  convert photo.png -resize 50% png:- >small.png\n"
+          "  mkdir unpacked && cordon policy wrap --write ./unpacked -o ~/bin/untar tar\n"
+          "  untar -C ./unpacked -xf downloaded.tar      it can write there, and nowhere else\n" },
+};
+
+static void print_examples(const char *verb)
+{
+        for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+                if (strcmp(examples[i].verb, verb) == 0)
+                        (void) printf("\nExamples:\n%s", examples[i].text);
+}
+
+static void print_group(const char *group)
+{
+        size_t n;
+        bool any = false;
+        const struct cli_verb *v = cli_verbs(&n);
+
+        for (size_t i = 0; i < n; i++) {
+                const char *rest = cli_verb_rest(&v[i], group);
+                if (rest && !any)
+                        (void) printf("\nCommands of %s:\n", group);
+                if (rest)
+                        (void) printf("  %-11s %s\n", rest, v[i].help);
+                any = any || rest;
+        }
+}
+
+void cli_help_verb(const struct cli_verb *v)
+{
+        (void) printf("usage: cordon %s%s%s\n\n%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
+                      v->help);
+        print_examples(v->name);
+        if (v->takes_doors && strcmp(v->name, "run") == 0)
+                print_words();
+        else if (v->takes_doors)
+                (void) printf("\nDoors and limits: those of run, as --read DIR, --net HOST:443, --time 30s "
+                              "or -p FILE; "
+                              "`cordon help run` lists them\n");
+
+        if (v->options->name)
+                (void) printf("\nOptions:\n");
+
+        print_options(v->options);
+        print_group(v->name);
+        char page[64];
+        (void) snprintf(page, sizeof page, "%s", v->name);
+        for (char *c = page; (c = strchr(c, ' '));)
+                *c = '-';
+
+        (void) printf("\nMore: man cordon-%s\n", page);
+}
+
+static const char *const groups[] = {
+        [GROUP_RUN] = "Run",
+        [GROUP_REVIEW] = "Review changes",
+        [GROUP_UNDERSTAND] = "Understand",
+        [GROUP_SET_UP] = "Set up",
+};
+_Static_assert(sizeof groups / sizeof *groups == GROUP__COUNT, "a title for each group");
+
+static void print_all(void)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+
+        (void) printf("Run untrusted code in a box with no doors except the ones you open.\n\n"
+                      "  cordon run -- python3 -c 'print(6*7)'    no files of yours, no network\n"
+                      "  cordon run --read . -- ls -l             one door: this directory, read-only\n"
+                      "  cordon why read ~/.ssh/id_ed25519        what a box would answer, and why\n");
+        for (size_t g = 0; g < GROUP__COUNT; g++) {
+                (void) printf("\n%s\n", groups[g]);
+                for (size_t i = 0; i < n; i++)
+                        if (v[i].group == g && !strchr(v[i].name, ' '))
+                                (void) printf("  %-10s %s\n", v[i].name, v[i].help);
+        }
+
+        (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
+                      "signal n;\n123 its output was refused; 124 a limit was reached; 125 cordon failed; "
+                      "126 and 127 as in shells.\n");
+}
+
+/* The verb whose second word this is, or the one with the nearest spelling. */
+static const char *nearest_verb(const char *given)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+        const char *best = NULL;
+
+        for (size_t i = 0; i < n; i++) {
+                const char *space = strchr(v[i].name, ' ');
+                if (space && strcmp(space + 1, given) == 0)
+                        return v[i].name;
+                if (!space)
+                        str_nearer(given, v[i].name, &best);
+        }
+
+        return best;
+}
+
+void cli_verb_nearer(const char *group, const char *given, const char **best)
+{
+        size_t n;
+        const struct cli_verb *v = cli_verbs(&n);
+
+        for (size_t i = 0; i < n; i++)
+                if (cli_verb_rest(&v[i], group))
+                        str_nearer(given, cli_verb_rest(&v[i], group), best);
+}
+
+int cli_unknown_second(const char *group, const char *given)
+{
+        const char *best = NULL;
+
+        cli_verb_nearer(group, given, &best);
+        (void) cli_problem("unknown command `%s %.60s`", group, given);
+        if (best)
+                return cli_hint("did you mean `%s %s`?", group, best);
+
+        return cli_hint("`cordon help %s` lists them", group);
+}
+
+int cli_unknown_verb(char **argv)
+{
+        const char *given = argv[0];
+        const char *best = nearest_verb(given);
+        const char *instead = cli_verb_habit(given);
+        AUTO_BUF(word);
+        buf_shell(&word, given);
+        (void) cli_problem("unknown command `%.60s`", given);
+        if (instead)
+                return cli_hint("%s", instead);
+
+        if (best)
+                return cli_hint("did you mean `%s`?", best);
+
+        if (given[0] == '-')
+                return cli_hint("options follow the command; `cordon help` lists commands");
+
+        return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
+                        buf_str(&word));
+}
+
+int verb_help(int argc, char **argv)
+{
+        if (argc < 2)
+                return print_all(), 0;
+
+        int at = cli_words_only(argc, argv, "help"), words = 0;
+        if (at < 0)
+                return EXIT_CORDON;
+
+        const struct cli_verb *v =
+                at < argc ? cli_verb_named(argc - at, argv + at, &words) : cli_verb_find("help");
+        if (!v)
+                return cli_unknown_verb(argv + at);
+
+        if (argc - at > words)
+                return cli_usage("only one command can be given");
+
+        return cli_help_verb(v), 0;
+}
+
+int verb_version(int argc, char **argv)
+{
+        struct cli_json o = { 0 };
+        int at = cli_options(argc, argv, cli_verb_find("version"), &o, NULL);
+        if (at < 0 || cli_no_words(argc, at, "version"))
+                return EXIT_CORDON;
+
+        const char *v = cordon_version();
+        return (o.json ? printf("{\"version\":\"%s\"}\n", v) : printf("cordon %s\n", v)) < 0 ? EXIT_CORDON
+                                                                                             : 0;
+}

@@ -1,0 +1,666 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/run_end.c - the report at the end of a run: its status, denials, and changes that an edit door
+ * held back. */
+#include "face/cli/run_end.h"
+#include "base/shell.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* As it is typed: the rest after the word is one argument. The box chose its content. */
+static void say_permit(const struct cli_end *o, const cordon_denial *d)
+{
+        AUTO_BUF(word);
+        buf_shell(&word, d->argument);
+        if (d->argument[0] && !word.failed)
+                (void) fprintf(stderr, "hint: %s--%.*s %s\n", o->in_session ? "a session with " : "",
+                               (int) strcspn(d->permit, " "), d->permit, buf_str(&word));
+}
+
+/* SAFETY: the box chose the name of the denied object and of the program. Each is one word, quoted if it
+ * would be more, so that no part of it is taken for our words that follow. */
+static void put_word(struct buf *out, const char *before, const char *word)
+{
+        AUTO_BUF(quoted);
+        buf_shell(&quoted, word);
+        buf_printf(out, "%s%s", before, buf_str(&quoted));
+        out->failed |= quoted.failed;
+}
+
+static bool is(const char *a, const char *b) { return strcmp(a, b) == 0; }
+
+static const char *verb_of(const cordon_denial *d)
+{
+        bool to = is(d->code, "sock") || is(d->code, "net") || is(d->code, "credential");
+        if (is(d->reason, "socket"))
+                return "network";
+
+        return !d->path[0]            ? d->what
+               : !to                  ? d->code
+               : d->method[0]         ? d->method
+               : strchr(d->path, ':') ? "connect to"
+                                      : "look up";
+}
+
+static void say_denial(const cordon_denial *d, const char *more)
+{
+        AUTO_BUF(line);
+        buf_puts(&line, verb_of(d));
+        if (d->path[0])
+                put_word(&line, " ", d->path);
+
+        if (d->program[0])
+                put_word(&line, " by ", d->program);
+
+        buf_printf(&line, " (%s)", d->why);
+        if (d->count > 1)
+                buf_printf(&line, ", %u times", d->count);
+
+        cli_note("blocked: %s%s", buf_str(&line), more);
+}
+
+/* `sg` starts a command with another of the account's groups as its primary one. */
+static void hint_group(const char *path)
+{
+        char above[PATH_MAX];
+        struct stat st = { 0 };
+        (void) snprintf(above, sizeof above, "%s", path);
+        char *slash = strrchr(above, '/');
+        if (stat(above, &st) < 0 && slash) {
+                *slash = '\0';
+                (void) stat(above, &st);
+        }
+
+        (void) fprintf(stderr,
+                       "hint: sg GROUP -c 'cordon run ...' with the name of group %u, or a write door\n",
+                       (unsigned) st.st_gid);
+}
+
+/* A URL door to an address, and a command that calls it by a name. */
+static void hint_of_name(const cordon_denial *d)
+{
+        static const char own[] = "http://127.0.0.1:";
+        if (is(d->reason, "host-header") && strncmp(d->path, own, sizeof own - 1) == 0)
+                (void) fprintf(stderr,
+                               "hint: write 127.0.0.1 instead of its name in the command, or --net %.*s\n",
+                               (int) strcspn(d->path + 7, "/"), d->path + 7);
+}
+
+/* It was asked for, and not approved. */
+static void hint_of_gate(const cordon_denial *d)
+{
+        if (is(d->reason, "gate-expired") || is(d->reason, "gate-withdrawn"))
+                (void) fputs("hint: while the box runs, `cordon approve` at another terminal answers\n",
+                             stderr);
+}
+
+/* The door is there: what it takes is another matter. */
+static void hint_of_label(const cordon_denial *d)
+{
+        if (is(d->reason, "label-secrecy") || is(d->reason, "label-trifecta"))
+                (void) fputs("hint: `accepts private:NAME` on this door (always), or `declassify "
+                             "private:NAME` (a person approves each)\n",
+                             stderr);
+}
+
+static void say_hint(const struct cli_end *o, const cordon_denial *d)
+{
+        hint_of_name(d);
+        hint_of_gate(d);
+        hint_of_label(d);
+        if (is(d->reason, "socket"))
+                (void) fputs(
+                        "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
+                        "finds that out\n",
+                        stderr);
+        else if (d->permit[0])
+                say_permit(o, d);
+        else if (is(d->reason, "own-program") || is(d->reason, "writable"))
+                (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+        else if (is(d->reason, "group"))
+                hint_group(d->path);
+        else if (is(d->reason, "too-large"))
+                (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
+        else if (is(d->reason, "namespace"))
+                (void) fputs(
+                        "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
+                        "off (chromium --no-sandbox)\n",
+                        stderr);
+
+        if (d->permit[0] && is(d->reason, "name"))
+                (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
+}
+
+/* ---- which of them ---- */
+
+/* Does the command name it? Then it is reported first. */
+static bool is_named(const struct cli_end *o, const char *path)
+{
+        for (char *const *w = o->command; w && *w; w++) {
+                size_t n = strlen(*w), k = strlen(path);
+                if (n > 0 && k >= n && strcmp(path + k - n, *w) == 0 && (k == n || path[k - n - 1] == '/'))
+                        return true;
+        }
+        return false;
+}
+
+/* Was a key, a token or something else private reached for? */
+static bool is_secret(const cordon_denial *d)
+{
+        static const char *const secrets[] = {
+                "keys", "tokens", "passwords", "history", "agent", "metadata"
+        };
+        for (size_t i = 0; i < sizeof secrets / sizeof *secrets; i++)
+                if (is(d->reason, secrets[i]))
+                        return true;
+        return false;
+}
+
+/* First what is worst: keys, data sent, hooks and start files. Then the most likely causes of a failure. */
+static unsigned rank_of(const struct cli_end *o, const cordon_denial *d)
+{
+        static const char *const order[] = { "credential", "net",  "start", "run", "write",
+                                             "rename",     "sock", "read",  "call" };
+        bool start = is(d->reason, "start-file") && is(d->code, "write");
+        const char *code = start ? "start" : d->code;
+        unsigned n = 2;
+        while (n < 2 + sizeof order / sizeof *order && !is(order[n - 2], code))
+                n++;
+
+        n = is_secret(d) ? 0 : d->path[0] && is_named(o, d->path) ? 1 : n;
+        return n + 16 * (unsigned) d->minor;
+}
+
+/* The host's loopback by its other address: a name leads to both. */
+static bool is_loopback_again(const cordon_denial *d, const cordon_denial *o)
+{
+        const char *port = strrchr(d->path, ':'), *other = strrchr(o->path, ':');
+        return is(d->reason, "loopback") && is(o->reason, "loopback") && d->path[0] == '[' &&
+               o->path[0] != '[' && port && other && is(port, other);
+}
+
+/* Of the denied sockets only the first is reported, and none if a destination is known, which is named
+ * once. */
+static bool is_said_better(const cordon_result *r, const cordon_denial *d)
+{
+        for (size_t i = 0; i < r->denial_count && is(d->code, "net"); i++) {
+                const cordon_denial *o = &r->denials[i];
+                bool same = o < d && is(o->permit, d->permit);
+                if (is(o->code, "net") && (same || (is(d->reason, "socket") && !is(o->reason, "socket")) ||
+                                           is_loopback_again(d, o)))
+                        return true;
+        }
+
+        return false;
+}
+
+static bool is_same_socket(const cordon_denial *a, const cordon_denial *b)
+{
+        return is(a->reason, "socket") && is(b->reason, "socket") && is(a->program, b->program);
+}
+
+/* Sockets of different families read alike: they are reported as one, with a count. */
+static bool is_counted_before(const cordon_result *r, const cordon_denial *d)
+{
+        for (const cordon_denial *o = r->denials; o < d; o++)
+                if (is_same_socket(o, d))
+                        return true;
+        return false;
+}
+
+static cordon_denial with_all_counted(const cordon_result *r, const cordon_denial *d)
+{
+        cordon_denial sum = *d;
+        for (const cordon_denial *o = d + 1; o < r->denials + r->denial_count; o++)
+                sum.count += is_same_socket(o, d) ? o->count : 0;
+        return sum;
+}
+
+/* Limits are reported above; lookups that every program makes are left out. */
+static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
+{
+        return !is(d->code, "limit") && !is_counted_before(r, d) &&
+               (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
+}
+
+enum { SHOWN_MOST = 5, RANKS = 48 };
+
+static void say_where(const struct cli_end *o, const cordon_result *r, size_t more)
+{
+        if (more && is(r->ledger, "on"))
+                cli_note("%zu more blocked: cordon log show %s", more, o->run);
+        else if (more)
+                cli_note("%zu more blocked: cordon run -v ... shows all", more);
+}
+
+/* The possible causes first, each once. */
+void cli_end_blocked(const struct cli_end *o, const cordon_result *r)
+{
+        size_t shown = 0, all = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                all += is_listed(o, r, &r->denials[i]);
+
+        for (unsigned rank = 0; rank < RANKS; rank++)
+                for (size_t i = 0; i < r->denial_count; i++) {
+                        const cordon_denial *d = &r->denials[i];
+                        if (!is_listed(o, r, d) || rank_of(o, d) != rank ||
+                            (shown == SHOWN_MOST && !o->verbose))
+                                continue;
+                        cordon_denial all_of_it = with_all_counted(r, d);
+                        say_denial(&all_of_it, "");
+                        if (shown == 0 && is(d->code, "read") && is_named(o, d->path))
+                                cli_here_script(o);
+                        say_hint(o, d);
+                        shown++;
+                }
+
+        say_where(o, r, all - shown);
+}
+
+/* Was something denied that the user should know about although the run succeeded? */
+static bool matters(const cordon_denial *d)
+{
+        if (d->minor)
+                return false;
+
+        return is_secret(d) || is(d->code, "credential") || is(d->code, "run") ||
+               (is(d->reason, "start-file") && is(d->code, "write")) ||
+               (is(d->code, "net") && !is(d->reason, "loopback"));
+}
+
+/* The worst of them first: the `nth` one in the order of the causes, or NULL. */
+static const cordon_denial *nth_that_matters(const struct cli_end *o, const cordon_result *r, size_t nth)
+{
+        for (unsigned rank = 0; rank < RANKS; rank++)
+                for (size_t i = 0; i < r->denial_count; i++) {
+                        const cordon_denial *d = &r->denials[i];
+                        if (matters(d) && !is_said_better(r, d) && rank_of(o, d) == rank && nth-- == 0)
+                                return d;
+                }
+        return NULL;
+}
+
+/* The next two by name, the rest by number. */
+static void put_others(const struct cli_end *o, const cordon_result *r, struct buf *out)
+{
+        enum { NAMED = 2 };
+        size_t n = 1;
+        for (const cordon_denial *d; (d = nth_that_matters(o, r, n)); n++)
+                if (n <= NAMED) {
+                        buf_printf(out, "%s%s", n == 1 ? "; also " : ", ", verb_of(d));
+                        put_word(out, d->path[0] ? " " : "", d->path);
+                }
+
+        if (n > NAMED + 1)
+                buf_printf(out, " and %zu more", n - NAMED - 1);
+}
+
+static void say_what_matters(const struct cli_end *o, const cordon_result *r)
+{
+        AUTO_BUF(more);
+        const cordon_denial *first = nth_that_matters(o, r, 0);
+        if (!first)
+                return;
+
+        put_others(o, r, &more);
+        if (is(r->ledger, "on"))
+                buf_printf(&more, "; more: cordon log show %.60s", o->run);
+        else
+                buf_puts(&more, "; more: cordon run -v ...");
+
+        say_denial(first, buf_str(&more));
+        if (is(first->reason, "method")) /* the door is there, and lacks a word */
+                say_permit(o, first);
+        hint_of_name(first);
+        hint_of_gate(first);
+        hint_of_label(first);
+}
+
+static void say_absent(const cordon_result *r)
+{
+        AUTO_BUF(words);
+        for (int i = 0; i < 2 && r->absent[i]; i++) {
+                buf_puts(&words, i ? ", " : "");
+                buf_shell(&words, r->absent[i]);
+        }
+        cli_note("does not exist outside the box either: %s", buf_str(&words));
+}
+
+static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
+
+/* A run failed without a known reason: if path lookups are not observed, a denied one may be the cause. */
+static void say_blind(const struct cli_end *o, const cordon_result *r)
+{
+        bool wasm = strcmp(r->wall, "wasm") == 0;
+        if (cli_here_say(o, r) || r->end != CORDON_EXITED || r->code == 0)
+                return;
+
+        if (wasm)
+                cli_note("note: behind the wasm wall denied paths are not reported; a path without a door "
+                         "does "
+                         "not exist there");
+        else if (r->blind)
+                cli_note("note: denied paths are not reported on this host: `cordon doctor` shows why");
+}
+
+static void say_edit_watched(const cordon_result *r)
+{
+        if (r->edit_watched)
+                cli_note("note: files behind `edit` were watched: what changes outside is not seen there; "
+                         "behind "
+                         "`write DIR`, or `read DIR`, it is");
+}
+
+static void say_denials(const struct cli_end *o, const cordon_result *r)
+{
+        size_t listed = 0;
+        for (size_t i = 0; i < r->denial_count; i++)
+                listed += is_listed(o, r, &r->denials[i]);
+
+        if (went_well(r) && !o->verbose) {
+                say_what_matters(o, r);
+                (void) cli_here_say(o, r);
+                return;
+        }
+
+        if (!went_well(r)) {
+                cli_here_options(o);
+                cli_here_still_empty(o);
+        }
+
+        cli_end_blocked(o, r);
+        if (r->denials_lost)
+                cli_note("not listed, there were too many: %s, or more", r->lost);
+
+        if (!listed && r->absent[0])
+                say_absent(r);
+
+        if (!listed && r->left == 0 && !r->limits_hit[0])
+                say_blind(o, r);
+}
+
+/* Files created in the box's working directory, without a door, are deleted with the box. */
+static void say_left(const cordon_result *r)
+{
+        AUTO_BUF(name);
+        if (r->left == 0)
+                return;
+
+        buf_shell(&name, r->left_name);
+        if (r->left == 1)
+                cli_note("lost: %s was made in the box's private home, which ends with the box",
+                         buf_str(&name));
+        else
+                cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
+                         buf_str(&name), r->left - 1);
+
+        cli_here_hint("edit");
+}
+
+static bool has_line(const char *lines, const char *start)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
+                if (strncmp(at, start, strlen(start)) == 0)
+                        return true;
+        return false;
+}
+
+/* A `run` line for a path, not one of a stock policy, all of which may be missing. */
+static bool names_programs(const char *lines)
+{
+        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
+                size_t n = strcspn(at, "\n");
+                if (strncmp(at, "run /", 5) == 0 && at[n - 1] != '?')
+                        return true;
+        }
+        return false;
+}
+
+/* make checks with access() whether it may run a program, and does not try if it may not: no denial is
+ * reported. Mostly the program is one that it built itself. */
+static void say_unheard(const struct cli_end *o, const cordon_result *r)
+{
+        const char *slash = strrchr(o->program, '/'), *name = slash ? slash + 1 : o->program;
+        bool make = strcmp(name, "make") == 0 || strcmp(name, "gmake") == 0;
+        cordon_error e = { 0 };
+        if (!make || r->end != CORDON_EXITED || r->code == 0)
+                return;
+
+        char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
+        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
+            !names_programs(lines))
+                cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
+                         "`--run DIR/` names");
+
+        cordon_free(lines);
+}
+
+/* The changes that an edit door held back, and the next command to type. */
+static void say_work(const cordon_result *r)
+{
+        if (r->work_error)
+                cli_note("the overlay %s could not be read: %s", r->work, r->work_error->what);
+        else if (r->work[0] && r->work_entries > 0)
+                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
+                         r->work, r->work);
+        else if (r->work[0])
+                cli_note("nothing changed; the overlay is kept: cordon run --on %s ...", r->work);
+}
+
+/* Warns now if nothing is recorded, not when the record is wanted. */
+static void say_ledger(const cordon_result *r)
+{
+        if (r->ledger_lost[0])
+                cli_note("note: not all of this run is recorded: %s", r->ledger_lost);
+}
+
+static void say_unlabelled(const cordon_result *r)
+{
+        cli_note("note: %s is labelled %s, which only a box that reads it learns", r->unlabelled, r->labels);
+}
+
+static void say_recorded(const char *file, const cordon_result *r)
+{
+        AUTO_BUF(word);
+        buf_shell(&word, file);
+        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
+                 r->recorded == 1 ? "" : "s", buf_str(&word));
+        if (r->unrecorded)
+                cli_note("%zu left out: over 1M, incomplete, or not one request with one response",
+                         r->unrecorded);
+}
+
+/* With a higher limit the run may succeed; a successful one needs none. */
+static void say_limits(const cordon_result *r)
+{
+        cli_note("limits that were reached: %s", r->limits_hit);
+        for (size_t i = 0; !went_well(r) && i < r->denial_count; i++)
+                if (is(r->denials[i].code, "limit"))
+                        (void) fprintf(stderr, "hint: --%s\n", r->denials[i].argument);
+}
+
+/* A limit of the run, or of the session around it. */
+static void say_limit(const cordon_result *r)
+{
+        if (r->session_over && is(r->limit, "time"))
+                cli_note(
+                        "the session ended: its life was over; a longer one: cordon session new --life TIME");
+        else if (r->session_over)
+                cli_note("the session ended: its limit `%s` was reached; raise it with cordon session new "
+                         "--%s",
+                         r->limit, r->limit);
+        else
+                cli_note("the limit `%s` was reached%s; raise it with --%s", r->limit,
+                         r->output_truncated ? ", and output was cut there" : "", r->limit);
+
+        if (!r->groups)
+                cli_note("note: no control groups for this account: memory, cpu and processes are "
+                         "kept by rlimits and sampling");
+}
+
+/* The session has ended before its run: where its changes are. */
+static void say_session(const cordon_result *r)
+{
+        char run[64];
+        cordon_error ignored;
+        if (r->end != CORDON_LIMIT)
+                cli_note("the session ended, and this command with it");
+
+        if (cordon_work_find(cli_context(), r->session, run, &ignored) == 0)
+                cli_note("its changes are held back: cordon diff %s; then cordon apply %s", run, run);
+}
+
+/* These wait for lookups, which this host does not show. */
+static void say_trip(const struct cli_end *o, const cordon_result *r)
+{
+        static const char *const waits[] = { "secrets", "doors", "all" };
+        for (size_t i = 0; r->blind && o->trip && i < sizeof waits / sizeof *waits; i++)
+                if (strstr(o->trip, waits[i])) {
+                        cli_note("note: --trip %s: denied paths are not reported on this host, and trip "
+                                 "nothing: `cordon doctor` shows why",
+                                 waits[i]);
+                        return;
+                }
+}
+
+void cli_end_say(const struct cli_end *o, const cordon_result *r)
+{
+        if (r->error)
+                (void) cli_error(r->error);
+
+        if (o->quiet)
+                return;
+
+        if (strcmp(r->wall, "process") == 0)
+                cli_note("note: the process wall, without namespaces: other files answer \"permission "
+                         "denied\" "
+                         "instead of not existing, and stat sees them; no loopback, Unix sockets or "
+                         "terminals of "
+                         "its own; `cordon doctor` tells what the namespace wall needs");
+
+        if (r->end == CORDON_LIMIT)
+                say_limit(r);
+        else if (r->limits_hit[0])
+                say_limits(r);
+
+        if (r->session_over)
+                say_session(r);
+
+        say_denials(o, r);
+        say_trip(o, r);
+        say_unheard(o, r);
+        say_left(r);
+        say_edit_watched(r);
+        say_work(r);
+        say_ledger(r);
+        if (r->unlabelled[0])
+                say_unlabelled(r);
+        if (o->record && !r->error)
+                say_recorded(o->record, r);
+}
+
+/* A program inside often sees no more of it than a reset connection. */
+void cli_end_unreached(const struct cli_end *o, cordon_box *b)
+{
+        cordon_unreached u;
+        for (size_t i = 0;
+             !o->quiet && (o->verbose || !went_well(cordon_box_result(b))) && cordon_box_unreached(b, i, &u);
+             i++) {
+                if (i == 0)
+                        cli_note("not reached:");
+                (void) fprintf(stderr, "  %s (%s)", u.to, u.why);
+                if (u.count > 1)
+                        (void) fprintf(stderr, ", %u times", u.count);
+                (void) fputc('\n', stderr);
+        }
+}
+
+/* Written completely, also to a full non-blocking pipe: a program reads it. A failure is reported also
+ * with -q. */
+static int write_status(int fd, const char *json)
+{
+        for (size_t n = strlen(json); n > 0;) {
+                ssize_t k = write(fd, json, n);
+                struct pollfd room = { .fd = fd, .events = POLLOUT };
+                if (k >= 0) {
+                        json += k;
+                        n -= (size_t) k;
+                } else if (errno == EAGAIN)
+                        (void) poll(&room, 1, -1);
+                else if (errno != EINTR) {
+                        (void) cli_problem("the result could not be written to descriptor %d: %s", fd,
+                                           strerror(errno));
+                        return -1;
+                }
+        }
+
+        return 0;
+}
+
+int cli_end_status(const struct cli_end *o, cordon_box *b)
+{
+        int told = 0;
+        if (!o->json && o->status_fd < 0)
+                return 0; /* not asked for: the policy's digest alone costs as much as a door */
+
+        char *json = cordon_box_result_json(b);
+        if (!json) {
+                (void) cli_problem("out of memory for the result as JSON");
+                return -1;
+        }
+
+        cli_failure_told();
+        if (o->json)
+                cli_line_begin();
+
+        if (o->json && fprintf(stderr, "%s\n", json) < 0)
+                told = -1;
+
+        if (o->status_fd >= 0 &&
+            (write_status(o->status_fd, json) < 0 || write_status(o->status_fd, "\n") < 0))
+                told = -1;
+
+        cordon_free(json);
+        return told;
+}
+
+/* A failed start also has a result. */
+void cli_end_failure(const struct cli_end *o, const char *run, const cordon_error *e)
+{
+        AUTO_BUF(out);
+        buf_puts(&out, "{\"version\":1,");
+        if (run)
+                buf_printf(&out, "\"run\":\"%s\",", run);
+
+        const char *code = cordon_error_name(e->code);
+
+        /* By this the caller of a detached box learns that the program could not be started. */
+        buf_printf(&out, "\"end\":\"%s\",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":",
+                   strcmp(code, "exec") == 0 ? "not-started" : "failed", code, e->sys, (unsigned) e->step);
+        buf_json(&out, span_str(e->what));
+        buf_member(&out, "hint", e->hint);
+        buf_puts(&out, "}}\n");
+        if (o->json) {
+                cli_line_begin();
+                (void) fputs(buf_str(&out), stderr);
+        }
+
+        if (o->status_fd >= 0)
+                (void) write_status(o->status_fd, buf_str(&out));
+
+        cli_failure_told();
+}
+
+void cli_end_untold(const struct cli_end *o)
+{
+        const cordon_error *e = cli_failure_untold();
+        if (e)
+                cli_end_failure(o, NULL, e);
+}

@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/internal.h - the state of a server: clients, runs, sessions and questions, all driven by one
+ * loop. */
+#pragma once
+#include "base/buf.h"
+#include "base/json.h"
+#include "broker/http1/http1.h"
+#include "face/serve/budget.h"
+#include "face/serve/serve.h"
+#include "face/serve/tenant.h"
+#include "face/serve/tenant_canary.h"
+#include "face/serve/token_file.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+enum {
+        CLIENTS_MAX = 256,
+        RUNS_MAX = 256,
+        SESSIONS_MAX = 64,
+        ASIDES_MAX = 8,
+        QUESTIONS_MAX = 32,
+        ID_MAX = 36,             /* "r-", 128 random bits in hex, and NUL */
+        OUTPUT_MAX = 256 * 1024, /* bytes of each stream that an answer contains */
+        EVENTS_MAX = 1 << 20,    /* bytes of events that are kept for those who come late */
+        KEPT_MAX = 64,           /* ended runs of a tenant that can still be asked for */
+        ARGUMENTS_MAX = 1024,
+        READ_S = 20,  /* for a whole request */
+        WRITE_S = 30, /* without a byte taken */
+        UNREAD_S = 2, /* an answer that is not read, while others wait for the place */
+        LINGER_S = 2,
+        IDLE_S = 75,
+        ASIDE_S = 60,
+        ASIDE_BYTES_MAX = 32 << 20
+};
+
+struct job;
+struct session;
+struct client;
+
+/* What a tenant has under way, and counters. */
+struct tenant_book {
+        struct job *jobs;         /* newest first */
+        struct job *first, *last; /* those that wait, in order */
+        struct session *sessions;
+        uint64_t asked; /* rises with each change of what waits for an approval */
+        uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
+        uint64_t headed; /* `ended` when its head was last recorded */
+};
+
+/* ---- heads of tenants' ledgers: head_records.c ---- */
+
+struct heads_writer {
+        cordon_context *host; /* whose ledger has them */
+        pid_t pid;            /* of the process that writes some; 0: none */
+        uint64_t runs;        /* that ended since the last ones */
+        uint64_t due_ns;
+};
+
+struct server {
+        const struct serve_options *o;
+        int config, signals;
+        int listeners[SERVE_LISTEN_MAX];
+        uint16_t ports[SERVE_LISTEN_MAX]; /* 0: a Unix socket */
+        size_t listener_count;
+        struct tokens tokens;
+        struct timespec tokens_changed;
+        struct budget host;
+        struct tenants *tenants;
+        struct client *clients[CLIENTS_MAX];
+        struct job *running[RUNS_MAX];
+        struct session *sessions[SESSIONS_MAX];
+        struct aside *asides[ASIDES_MAX];
+        struct question *questions[QUESTIONS_MAX];
+        void (*ask)(struct server *s, struct client *c, struct span text); /* question_begin() */
+        size_t turn;                                                       /* of fair_next() */
+        struct heads_writer heads;
+        uint64_t started_ns, requests;
+        bool draining, stop;
+};
+
+int heads_start(struct server *s, cordon_error *e); /* records those of all tenants */
+void heads_step(struct server *s);                  /* each turn: those of tenants that had runs, if due */
+void heads_end(struct server *s);                   /* the same at the end; waits for it */
+
+/* ---- answers ---- */
+
+struct reply {
+        unsigned status; /* 0: the answer follows later */
+        const char *type;
+        struct buf body;
+        char extra[640]; /* header lines, each with CRLF */
+};
+
+/* One request that has a valid token for its route. */
+struct serve_call {
+        struct server *s;
+        struct client *client;
+        const struct http_request *r;
+        struct span body;
+        const struct json *json; /* the same, checked by the route's form; NULL: it is empty or not JSON */
+        struct tenant *tenant;   /* NULL: a route of the host */
+        const char *arg;         /* what stands for {} in the route's path; or "" */
+};
+
+typedef void serve_handler(struct serve_call *c, struct reply *r);
+enum route_time {
+        ROUTE_AT_ONCE = 0,
+        ROUTE_ASIDE, /* in a process of its own: it may wait for disks or other processes */
+        ROUTE_WAITS  /* as long as a run */
+};
+/* What a body is. */
+enum form_kind {
+        BODY_JSON = 0,    /* an object, or nothing */
+        BODY_TYPED,       /* an object, and Content-Type says so */
+        BODY_SECRET,      /* an object of which no message shows a part */
+        BODY_RAW_OR_JSON, /* an object if Content-Type says so */
+        BODY_RAW          /* the handler reads it */
+};
+enum body_type { BODY_TEXT, BODY_BYTES, BODY_BOOL, BODY_INT, BODY_WORDS };
+struct body_row {
+        const char *key;
+        enum body_type type;
+        bool needed;
+        int64_t least, most; /* INT */
+};
+struct body_form {
+        enum form_kind is;
+        size_t most; /* bytes */
+        const struct body_row *rows;
+        size_t count;
+};
+
+struct route {
+        enum http_method method;
+        const char *path; /* {id}: one segment; {path}: all that is left */
+        enum serve_scope scope;
+        const struct body_form *body; /* NULL: it has none */
+        enum route_time time;
+        serve_handler *handle;
+};
+
+/* serve_answer.c: checks the body by the route's form, and calls its handler. */
+serve_handler serve_handle;
+
+static inline size_t route_body_max(const struct route *r) { return r->body ? r->body->most : 0; }
+
+/* routes.c: pure */
+const struct route *routes(size_t *ret_count);
+/* The route of a request, with its argument; NULL with *ret_status 404 or 405. */
+const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+                               unsigned *ret_status);
+const char *route_params(const struct route *route); /* of its query, a space between them; or "" */
+/* False: the query has a parameter that the route does not have; its name as it was sent. One that is ignored
+ * would answer another question. Routes that need no token ignore them. */
+bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap);
+
+/* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
+void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);
+void reply_error(struct reply *r, unsigned status, const cordon_error *e);
+/* The same with the status that fits, and a line to the operator if it is a fault of the server's side. */
+void reply_failed(const struct serve_call *c, struct reply *r, const cordon_error *e);
+void put_hint(const char *hint, struct buf *out); /* in the terms of this interface */
+/* The status that fits an error of the library. */
+unsigned status_of(const cordon_error *e);
+void reply_json(struct reply *r, unsigned status);
+/* 429 with Retry-After. */
+void reply_later(struct reply *r, unsigned status, unsigned seconds, const char *detail);
+const char *status_text(unsigned status);
+
+/* names.c: random names. -1: the kernel has no random bits. */
+int random_id(const char *prefix, char ret[ID_MAX]);
+
+/* ---- clients: serve_client.c ---- */
+
+enum { PERSON_MAX = 80 };
+struct admitted {
+        const struct route *route;
+        struct tenant *tenant;   /* NULL: the host's, or nobody's */
+        char person[PERSON_MAX]; /* the token's, or "token:ID" */
+        char groups[TOKEN_GROUPS_MAX];
+        bool own; /* may approve what it asked for */
+        unsigned scopes;
+        int64_t expires;
+        char arg[REQUEST_PATH_MAX];
+};
+
+struct client {
+        int fd;
+        uint16_t port; /* of the listener; 0: a Unix socket */
+        struct request_reader in;
+        struct buf out;
+        size_t sent;
+        bool gone;    /* to be freed */
+        bool last;    /* ends when all is sent */
+        bool busy;    /* a request is being answered */
+        bool lingers; /* all is sent; what comes is dropped */
+        bool again;   /* a further request has arrived already */
+        struct admitted admitted;
+        char id[72];                     /* of the request */
+        struct job *job;                 /* that it waits for, or NULL */
+        bool events;                     /* as a stream of events: */
+        size_t event_at;                 /* sent so far */
+        struct approvals_stream *stream; /* of approvals; or NULL */
+        uint64_t deadline_ns;
+        uint64_t unread_ns; /* since when its answer waits to be read; 0: it does not */
+};
+void client_accept(struct server *s, size_t listener);
+void client_read(struct server *s, struct client *c);
+void client_parse(struct server *s, struct client *c);
+bool client_may_go(const struct client *c, uint64_t now_ns); /* if another client needs its place */
+bool client_is_late(const struct client *c, uint64_t now_ns);
+/* serve_answer.c */
+void client_due(struct client *c, unsigned seconds); /* else it is late */
+void client_flush(struct client *c);
+struct serve_call client_call(struct server *s, struct client *c);
+void client_answer(struct client *c, struct reply *r);
+void client_begin_events(struct client *c);
+/* Sends what has happened to its run. */
+void client_follow(struct client *c);
+void client_free(struct server *s, struct client *c);
+/* admit.c: the token, host, origin, route, rate and size of a request, from its head alone. Returns true, or
+ * false with the answer in *r. */
+bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r);
+
+/* ---- runs: job.c, job_start.c, job_result.c ---- */
+
+enum job_state { JOB_QUEUED = 0, JOB_RUNNING, JOB_ENDED };
+struct job {
+        struct job *next;    /* of the tenant, older */
+        struct job *waiting; /* the next that waits */
+        struct tenant *tenant;
+        char id[ID_MAX], person[PERSON_MAX];
+        char key[72], digest[65]; /* Idempotency-Key, and the digest of the request */
+        enum job_state state;
+        char **argv;
+        struct buf input;
+        int input_fd;
+        struct held_policy *policy;
+        char policy_name[TOKEN_NAME_MAX];
+        bool registered;           /* it names a registered policy */
+        struct canary_run *canary; /* that it tries a version of, or NULL */
+        struct session *session;
+        cordon_box *box;
+        char run[64];
+        struct buf text[2]; /* standard output and error */
+        struct buf events;  /* as they are sent */
+        bool cut, raw, timed_out, ended_by_client;
+        bool stays; /* goes on when its client is gone */
+        unsigned watchers;
+        uint64_t bytes, timeout_ns, deadline_ns;
+        int64_t created_s, started_s, ended_s;
+        int status; /* of the command, at the end */
+        const char *end;
+        size_t blocked;
+        struct buf result; /* further members of a JSON object */
+        uint64_t charged;  /* bytes, of the budget */
+};
+struct job *job_find(struct tenant *t, const char *id);
+struct job *job_by_key(struct tenant *t, const char *key);
+struct job *job_new(struct tenant *t);
+void job_discard(struct job *j); /* frees it; it is in no list */
+void job_enqueue(struct job *j);
+void job_kill(struct server *s, struct job *j);
+void job_watch(struct client *c, struct job *j, bool events, size_t from);
+void job_unwatch(struct server *s, struct client *c);
+/* May a box of the tenant start beside those that run? Not if one of them shares the machine with nobody. */
+bool jobs_leave_room(struct server *s, const struct tenant *t);
+void jobs_start(struct server *s); /* as many as the budgets allow */
+void jobs_step(struct server *s, size_t index);
+void jobs_free(struct server *s, struct tenant *t);
+int job_start(struct job *j, cordon_error *e);
+void job_event(struct job *j, const char *name, const struct buf *data);
+/* The run as JSON: its state, and when it has ended its result. */
+void job_put(const struct job *j, bool whole, struct buf *out);
+void job_finish(struct job *j, const cordon_error *failed);
+
+/* ---- sessions: serve_session.c ---- */
+
+struct session {
+        struct session *next;
+        struct tenant *tenant;
+        char id[ID_MAX];
+        cordon_box *box;
+        struct held_policy *policy;
+        char policy_name[TOKEN_NAME_MAX];
+        char work[64]; /* the overlay that it left */
+        bool over, ended;
+        unsigned jobs;
+        struct budget budget; /* of this box: runs at once in it */
+        int64_t created_s;
+};
+struct session *session_find(struct tenant *t, const char *id);
+void sessions_step(struct server *s, size_t index);
+void sessions_free(struct server *s);
+
+/* ---- aside.c: work that may wait, in a process of its own ---- */
+
+struct aside {
+        pid_t pid;
+        int fd;
+        struct buf got;
+        struct client *client; /* NULL: gone */
+        struct tenant *tenant; /* NULL: the host's */
+        uint64_t deadline_ns;
+};
+void aside_begin(struct serve_call *c, struct reply *r);
+void aside_read(struct server *s, size_t index);
+/* In a child: closes every descriptor but these and the standard ones. `keep` is in ascending order; -1 is
+ * none. */
+void aside_close_others(const int *keep, size_t n);
+void aside_drop(struct server *s, const struct client *c);
+void asides_late(struct server *s);
+
+/* ---- approvals: approvals.c, approvals_stream.c, question.c ---- */
+
+/* What asks: a run, a session, or an apply. */
+struct asker {
+        struct server *s;
+        struct tenant *tenant;
+        cordon_box *box;
+        struct question *question;
+        const struct job *job;         /* or NULL */
+        const struct session *session; /* or NULL */
+};
+/* Calls `each` for every one of the tenant, until it returns true. */
+bool askers_each(struct server *s, struct tenant *t, bool (*each)(void *ctx, const struct asker *a),
+                 void *ctx);
+/* One request of docs/approve-protocol.md, parsed; NULL: this one asks nothing. *ret_text: the answer itself,
+ * to be freed. */
+struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, const char *request,
+                           char **ret_text);
+/* What waits, without the brackets of a list. */
+void approvals_put(struct server *s, const struct admitted *who, struct buf *items, struct buf *grants);
+void approvals_item(const struct asker *a, const struct json *item, struct buf *out);
+
+int approvals_stream_begin(struct client *c);
+void approvals_follow(struct server *s); /* each turn: streams get what is new */
+void approvals_stream_free(struct client *c);
+
+/* An apply that waits for an approval. */
+struct question {
+        struct server *s;
+        struct client *client;
+        struct tenant *tenant;
+        cordon_question *q;
+};
+/* Status of an aside that must ask first: its body is the question. */
+enum { STATUS_ASKS = 100 };
+void question_begin(struct server *s, struct client *c, struct span text);
+void questions_step(struct server *s);
+void question_drop(struct server *s, const struct client *c);
+const char *question_digest(struct server *s, const struct client *c); /* approved, or NULL */
+
+/* ---- reading JSON bodies: json_body.c ---- */
+
+/* A member that is unknown, mistyped or missing is an error. NULL: the empty object. */
+int body_check(const struct json *object, const struct body_form *f, struct err *e);
+const struct json *body_member(const struct json *object, const char *key, enum json_type type);
+const char *body_text(const struct json *object, const char *key);
+bool body_true(const struct json *object, const char *key);
+int64_t body_int(const struct json *object, const char *key, int64_t otherwise);

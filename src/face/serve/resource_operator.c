@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/resource_operator.c - what an operator watches: parked boxes and past audits; and for any
+ * client, whose token it has. */
+#include "base/err.h"
+#include "face/serve/resources.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* ---- the token of the request ---- */
+
+void get_token(struct serve_call *c, struct reply *r)
+{
+        const struct admitted *a = &c->client->admitted;
+        const char *name;
+        bool first = true;
+        buf_puts(&r->body, "{\"tenant\":");
+        if (c->tenant)
+                buf_json(&r->body, span_str(tenant_label(c->tenant)));
+        else
+                buf_puts(&r->body, "null");
+        buf_member(&r->body, "person", a->person);
+        buf_printf(&r->body, ",\"expires\":%lld,\"scopes\":[", (long long) a->expires);
+        for (unsigned bit = 0; (name = scope_name(bit)); bit++) {
+                if (!(a->scopes & 1u << bit))
+                        continue;
+                buf_puts(&r->body, first ? "" : ",");
+                buf_json(&r->body, span_str(name));
+                first = false;
+        }
+
+        buf_puts(&r->body, "]}");
+        reply_json(r, 200);
+}
+
+/* ---- parked boxes ---- */
+
+/* A list and an object of the resident, as they are; or why there is none. */
+void get_pool(struct serve_call *c, struct reply *r)
+{
+        cordon_error e = { 0 };
+        cordon_context *cx = cordon_context_new(c->s->o->environment);
+        char *plans = cx ? cordon_pool_ask(cx, CORDON_POOL_LIST, NULL, 1, &e) : NULL;
+        char *stats = plans ? cordon_pool_ask(cx, CORDON_POOL_STATS, NULL, 1, &e) : NULL;
+        if (stats)
+                buf_printf(&r->body, "{\"plans\":%s,\"stats\":%s}", plans, stats);
+        else {
+                buf_puts(&r->body, "{\"plans\":[],\"why\":");
+                buf_json(&r->body, span_str(e.what));
+                buf_putc(&r->body, '}');
+        }
+        reply_json(r, 200);
+        cordon_free(plans);
+        cordon_free(stats);
+        cordon_context_free(cx);
+}
+
+/* ---- audits ---- */
+
+struct audits {
+        struct buf *out;
+        bool any;
+};
+
+/* Of `cordon selftest audit`, not of claims. */
+static void put_audit(void *ctx, const char *json, const char *line)
+{
+        struct audits *a = ctx;
+        struct err ignored;
+        (void) line;
+        struct json_doc *d = json_parse("record", span_str(json), &ignored);
+        const char *target = d ? body_text(json_root(d), "target") : NULL;
+        if (target && strcmp(target, "debt") == 0) {
+                buf_puts(a->out, a->any ? "," : "");
+                buf_puts(a->out, json);
+                a->any = true;
+        }
+        json_free(d);
+}
+
+/* Records of the host's own ledger, oldest first. */
+void get_audits(struct serve_call *c, struct reply *r)
+{
+        enum { AUDITS_MAX = 100 };
+        cordon_error e = { 0 };
+        struct audits a = { &r->body, false };
+        uint64_t cursor = 1; /* not from the first record: such a question would be recorded as a look */
+        cordon_log_filter f = { .kind = "audit", .last = AUDITS_MAX };
+        cordon_context *cx = cordon_context_new(c->s->o->environment);
+        buf_puts(&r->body, "{\"audits\":[");
+        if (!cx || (cordon_log_each(cx, &f, &cursor, put_audit, &a, &e) < 0 && e.sys != ENOENT)) {
+                reply_error(r, status_of(&e), &e);
+                cordon_context_free(cx);
+                return;
+        }
+
+        buf_puts(&r->body, "]}");
+        reply_json(r, 200);
+        cordon_context_free(cx);
+}

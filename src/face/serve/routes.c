@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/routes.c - the table of paths, and which row a request means. Pure. */
+#include "face/serve/resources.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SMALL = 64 * 1024, RUN_BODY = 4 << 20, FILE_BODY = REQUEST_BODY_MAX };
+
+/* ---- bodies ---- */
+
+enum { DAY_S = 86400, YEARS_S = 10 * 365 * DAY_S };
+static const struct body_row run_rows[] = {
+        { .key = "argv", .type = BODY_WORDS, .needed = true },
+        { .key = "policy", .type = BODY_TEXT },
+        { .key = "lines", .type = BODY_BYTES },
+        { .key = "session", .type = BODY_TEXT },
+        { .key = "stdin", .type = BODY_BYTES },
+        { .key = "stdin_base64", .type = BODY_BYTES },
+        { .key = "output", .type = BODY_TEXT },
+        { .key = "timeout", .type = BODY_INT, .least = 1, .most = DAY_S },
+        { .key = "wait", .type = BODY_BOOL },
+};
+static const struct body_row answer_rows[] = {
+        { .key = "digest", .type = BODY_TEXT, .needed = true },
+        { .key = "answer", .type = BODY_TEXT, .needed = true },
+        { .key = "reason", .type = BODY_TEXT },
+        { .key = "challenge", .type = BODY_TEXT },
+        { .key = "uses", .type = BODY_INT, .least = INT64_MIN, .most = INT64_MAX }, /* the gate has bounds */
+        { .key = "for_s", .type = BODY_INT, .least = INT64_MIN, .most = INT64_MAX },
+};
+static const struct body_row credential_rows[] = {
+        { .key = "secret", .type = BODY_TEXT, .needed = true },
+        { .key = "scope", .type = BODY_TEXT },
+        { .key = "ttl", .type = BODY_INT, .least = 1, .most = YEARS_S },
+        { .key = "rotate", .type = BODY_BOOL },
+        { .key = "env", .type = BODY_TEXT },
+        { .key = "header", .type = BODY_TEXT },
+        { .key = "query", .type = BODY_TEXT },
+        { .key = "basic", .type = BODY_TEXT },
+        { .key = "sigv4", .type = BODY_BOOL },
+        { .key = "test", .type = BODY_BOOL },
+};
+static const struct body_row rollback_rows[] = {
+        { .key = "version", .type = BODY_INT, .least = 1, .most = 1 << 30 }
+};
+static const struct body_row session_rows[] = { { .key = "policy", .type = BODY_TEXT } };
+static const struct body_row apply_rows[] = { { .key = "flagged", .type = BODY_BOOL } };
+static const struct body_row image_rows[] = { { .key = "file", .type = BODY_TEXT, .needed = true } };
+
+#define ROWS(a) (a), sizeof(a) / sizeof *(a)
+static const struct body_form empty_form = { BODY_JSON, SMALL, NULL, 0 },
+                              raw_form = { BODY_RAW, SMALL, NULL, 0 },
+                              file_form = { BODY_RAW, FILE_BODY, NULL, 0 },
+                              run_form = { BODY_TYPED, RUN_BODY, ROWS(run_rows) },
+                              answer_form = { BODY_TYPED, SMALL, ROWS(answer_rows) },
+                              credential_form = { BODY_SECRET, SMALL, ROWS(credential_rows) },
+                              image_form = { BODY_RAW_OR_JSON, FILE_BODY, ROWS(image_rows) },
+                              rollback_form = { BODY_JSON, SMALL, ROWS(rollback_rows) },
+                              session_form = { BODY_JSON, SMALL, ROWS(session_rows) },
+                              apply_form = { BODY_JSON, SMALL, ROWS(apply_rows) };
+
+/* ---- paths ---- */
+
+static const struct route table[] = {
+        { METHOD_GET, "/", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_page },
+        { METHOD_GET, "/v1/openapi.json", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_openapi },
+        { METHOD_GET, "/v1/health", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_health },
+        { METHOD_GET, "/v1/token", SCOPE_ANY, NULL, ROUTE_AT_ONCE, get_token },
+        { METHOD_GET, "/v1/policies", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_policies },
+        { METHOD_GET, "/v1/policies/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_ASIDE, get_policy },
+        { METHOD_PUT, "/v1/policies/{id}", SCOPE_POLICY, &raw_form, ROUTE_ASIDE, put_policy },
+        { METHOD_POST, "/v1/policies/{id}/promote", SCOPE_POLICY, &empty_form, ROUTE_ASIDE, post_promote },
+        { METHOD_POST, "/v1/policies/{id}/rollback", SCOPE_POLICY, &rollback_form, ROUTE_ASIDE,
+          post_rollback },
+        { METHOD_GET, "/v1/images", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_ASIDE, get_images },
+        { METHOD_POST, "/v1/images", SCOPE_POLICY, &image_form, ROUTE_ASIDE, post_image },
+        { METHOD_DELETE, "/v1/images/{id}", SCOPE_POLICY, NULL, ROUTE_ASIDE, delete_image },
+        { METHOD_GET, "/v1/runs", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_runs },
+        { METHOD_POST, "/v1/runs", SCOPE_RUN, &run_form, ROUTE_WAITS, post_run },
+        { METHOD_GET, "/v1/runs/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_run },
+        { METHOD_DELETE, "/v1/runs/{id}", SCOPE_RUN, NULL, ROUTE_AT_ONCE, delete_run },
+        { METHOD_GET, "/v1/runs/{id}/events", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_WAITS, get_run_events },
+        { METHOD_GET, "/v1/sessions", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_sessions },
+        { METHOD_POST, "/v1/sessions", SCOPE_RUN, &session_form, ROUTE_AT_ONCE, post_session },
+        { METHOD_GET, "/v1/sessions/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_session },
+        { METHOD_DELETE, "/v1/sessions/{id}", SCOPE_RUN, NULL, ROUTE_AT_ONCE, delete_session },
+        { METHOD_GET, "/v1/files", SCOPE_FILES, NULL, ROUTE_ASIDE, get_files },
+        { METHOD_GET, "/v1/files/{path}", SCOPE_FILES, NULL, ROUTE_ASIDE, get_file },
+        { METHOD_PUT, "/v1/files/{path}", SCOPE_FILES, &file_form, ROUTE_ASIDE, put_file },
+        { METHOD_DELETE, "/v1/files/{path}", SCOPE_FILES, NULL, ROUTE_ASIDE, delete_file },
+        { METHOD_GET, "/v1/changes", SCOPE_READ, NULL, ROUTE_ASIDE, get_changes },
+        { METHOD_GET, "/v1/changes/{id}", SCOPE_READ, NULL, ROUTE_ASIDE, get_change },
+        { METHOD_POST, "/v1/changes/{id}/apply", SCOPE_APPLY, &apply_form, ROUTE_ASIDE, post_apply },
+        { METHOD_POST, "/v1/changes/{id}/undo", SCOPE_APPLY, &empty_form, ROUTE_ASIDE, post_undo },
+        { METHOD_DELETE, "/v1/changes/{id}", SCOPE_APPLY, NULL, ROUTE_ASIDE, delete_change },
+        { METHOD_GET, "/v1/approvals", SCOPE_APPROVE | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_approvals },
+        { METHOD_GET, "/v1/approvals/events", SCOPE_APPROVE | SCOPE_READ, NULL, ROUTE_WAITS,
+          get_approval_events },
+        { METHOD_GET, "/v1/approvals/{id}", SCOPE_APPROVE, NULL, ROUTE_AT_ONCE, get_approval },
+        { METHOD_POST, "/v1/approvals/{id}", SCOPE_APPROVE, &answer_form, ROUTE_AT_ONCE, post_approval },
+        { METHOD_DELETE, "/v1/approvals/{id}", SCOPE_APPROVE, NULL, ROUTE_AT_ONCE, delete_approval },
+        { METHOD_GET, "/v1/vault", SCOPE_VAULT, NULL, ROUTE_ASIDE, get_vault },
+        { METHOD_PUT, "/v1/vault/{id}", SCOPE_VAULT, &credential_form, ROUTE_ASIDE, put_credential },
+        { METHOD_DELETE, "/v1/vault/{id}", SCOPE_VAULT, NULL, ROUTE_ASIDE, delete_credential },
+        { METHOD_GET, "/v1/ledger", SCOPE_READ, NULL, ROUTE_ASIDE, get_ledger },
+        { METHOD_GET, "/v1/ledger/checkpoint", SCOPE_READ, NULL, ROUTE_ASIDE, get_checkpoint },
+        { METHOD_GET, "/v1/ledger/keys", SCOPE_READ, NULL, ROUTE_ASIDE, get_keys },
+        { METHOD_GET, "/v1/ledger/verify", SCOPE_READ, NULL, ROUTE_ASIDE, get_verify },
+        { METHOD_GET, "/v1/ledger/{id}/proof", SCOPE_READ, NULL, ROUTE_ASIDE, get_proof },
+        { METHOD_GET, "/v1/ledger/{id}/trace", SCOPE_READ, NULL, ROUTE_ASIDE, get_trace },
+        { METHOD_GET, "/v1/metrics", SCOPE_READ | SCOPE_ADMIN, NULL, ROUTE_AT_ONCE, get_metrics },
+        { METHOD_GET, "/v1/tenants", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_tenants },
+        { METHOD_GET, "/v1/pool", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_pool },
+        { METHOD_GET, "/v1/audits", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_audits },
+        { METHOD_POST, "/v1/drain", SCOPE_ADMIN, &empty_form, ROUTE_AT_ONCE, post_drain },
+};
+
+/* Those with parameters in their query. */
+static const struct {
+        serve_handler *handle;
+        const char *params; /* a space between them */
+} queries[] = {
+        { put_policy, "share bound" },
+        { get_change, "form" },
+        { get_ledger, "box run kind target since last" },
+};
+
+const char *route_params(const struct route *route)
+{
+        for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
+                if (queries[i].handle == route->handle)
+                        return queries[i].params;
+        return "";
+}
+
+const struct route *routes(size_t *ret_count)
+{
+        *ret_count = sizeof table / sizeof *table;
+        return table;
+}
+
+/* The path of a row against that of a request; {id} takes one segment, {path} all that is left. */
+static bool matches(const char *row, const char *path, char ret_arg[REQUEST_PATH_MAX])
+{
+        ret_arg[0] = '\0';
+        while (*row && *path) {
+                if (*row != '{') {
+                        if (*row++ != *path++)
+                                return false;
+                        continue;
+                }
+
+                size_t n = strncmp(row, "{path}", 6) == 0 ? strlen(path) : strcspn(path, "/");
+                if (n == 0)
+                        return false;
+                memcpy(ret_arg, path, n);
+                ret_arg[n] = '\0';
+                path += n;
+                row = strchr(row, '}') + 1;
+        }
+
+        return *row == '\0' && *path == '\0';
+}
+
+const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
+                               unsigned *ret_status)
+{
+        *ret_status = 404;
+        for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+                if (!matches(table[i].path, path, ret_arg))
+                        continue;
+                if (table[i].method == m)
+                        return &table[i];
+                *ret_status = 405;
+        }
+
+        ret_arg[0] = '\0';
+        return NULL;
+}
+
+static bool is_among(const char *list, const char *name, size_t n)
+{
+        for (const char *p = list; *p; p += strspn(p, " ")) {
+                size_t len = strcspn(p, " ");
+                if (len == n && strncmp(p, name, n) == 0)
+                        return true;
+                p += len;
+        }
+        return false;
+}
+
+bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap)
+{
+        if (route->scope == SCOPE_NONE)
+                return true;
+
+        for (const char *p = query; *p;) {
+                size_t n = strcspn(p, "=&");
+                if (!is_among(route_params(route), p, n)) {
+                        (void) snprintf(ret_unknown, cap, "%.*s", n < cap ? (int) n : (int) cap - 1, p);
+                        return false;
+                }
+                p += strcspn(p, "&");
+                p += *p == '&';
+        }
+        return true;
+}

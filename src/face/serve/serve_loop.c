@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/serve_loop.c - the loop: listeners, clients, runs, sessions and questions. */
+#include "base/clock.h"
+#include "base/end_signals.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/listen_at.h"
+#include "face/serve/internal.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+        WATCHED_MAX =
+                1 + SERVE_LISTEN_MAX + CLIENTS_MAX + RUNS_MAX + SESSIONS_MAX + ASIDES_MAX + QUESTIONS_MAX,
+        TICK_MS = 1000
+};
+
+enum watched_kind {
+        WATCH_SIGNAL = 0,
+        WATCH_LISTENER,
+        WATCH_CLIENT,
+        WATCH_RUN,
+        WATCH_SESSION,
+        WATCH_ASIDE,
+        WATCH_QUESTION
+};
+struct watched {
+        struct pollfd v[WATCHED_MAX];
+        struct {
+                enum watched_kind kind;
+                size_t index;
+        } of[WATCHED_MAX];
+        nfds_t n;
+        int next_ms;
+};
+
+static void watch(struct watched *w, enum watched_kind kind, size_t index, int fd, short events)
+{
+        w->v[w->n] = (struct pollfd){ .fd = fd, .events = events };
+        w->of[w->n].kind = kind;
+        w->of[w->n++].index = index;
+}
+
+static void sooner(struct watched *w, int ms)
+{
+        if (ms >= 0 && ms < w->next_ms)
+                w->next_ms = ms;
+}
+
+static void watch_box(struct watched *w, enum watched_kind kind, size_t index, cordon_box *b)
+{
+        watch(w, kind, index, cordon_box_fd(b), POLLIN);
+        sooner(w, cordon_box_next_ms(b));
+}
+
+/* A place for one more, if need be that of a client that says or reads nothing. */
+static bool takes_clients(const struct server *s)
+{
+        uint64_t now = clock_mono_ns();
+        for (size_t i = 0; i < CLIENTS_MAX; i++)
+                if (!s->clients[i] || client_may_go(s->clients[i], now))
+                        return true;
+        return false;
+}
+
+static void watch_jobs(struct server *s, struct watched *w)
+{
+        uint64_t now = clock_mono_ns();
+        for (size_t i = 0; i < RUNS_MAX; i++) {
+                struct job *j = s->running[i];
+                if (!j)
+                        continue;
+                watch_box(w, WATCH_RUN, i, j->box);
+                if (j->deadline_ns && !j->timed_out)
+                        sooner(w, j->deadline_ns <= now ? 0 : (int) ((j->deadline_ns - now) / 1000000 + 1));
+        }
+        for (size_t i = 0; i < SESSIONS_MAX; i++)
+                if (s->sessions[i])
+                        watch_box(w, WATCH_SESSION, i, s->sessions[i]->box);
+}
+
+static void watch_all(struct server *s, struct watched *w)
+{
+        w->n = 0;
+        w->next_ms = TICK_MS;
+        watch(w, WATCH_SIGNAL, 0, s->signals, POLLIN);
+        bool room = takes_clients(s);
+        for (size_t i = 0; i < s->listener_count; i++)
+                watch(w, WATCH_LISTENER, i, room ? s->listeners[i] : -1, POLLIN);
+        for (size_t i = 0; i < CLIENTS_MAX; i++)
+                if (s->clients[i])
+                        watch(w, WATCH_CLIENT, i, s->clients[i]->fd,
+                              s->clients[i]->out.n ? POLLIN | POLLOUT : POLLIN);
+        watch_jobs(s, w);
+        for (size_t i = 0; i < ASIDES_MAX; i++)
+                if (s->asides[i])
+                        watch(w, WATCH_ASIDE, i, s->asides[i]->fd, POLLIN);
+        for (size_t i = 0; i < QUESTIONS_MAX; i++)
+                if (s->questions[i])
+                        watch(w, WATCH_QUESTION, i, cordon_question_fd(s->questions[i]->q), POLLIN);
+}
+
+/* ---- a turn ---- */
+
+static void take_client(struct server *s, size_t index, short events)
+{
+        struct client *c = s->clients[index];
+        if (!c)
+                return;
+
+        if (events & POLLOUT)
+                client_flush(c);
+        if (events & POLLOUT && c->job && !c->gone)
+                client_follow(c);
+        if (events & (POLLIN | POLLHUP | POLLERR) && !c->gone)
+                client_read(s, c);
+}
+
+static void take(struct server *s, const struct watched *w, size_t i)
+{
+        size_t index = w->of[i].index;
+        short events = w->v[i].revents;
+        switch (w->of[i].kind) {
+        case WATCH_SIGNAL:
+                s->stop |= events != 0;
+                break;
+        case WATCH_LISTENER:
+                if (events)
+                        client_accept(s, index);
+                break;
+        case WATCH_CLIENT:
+                if (events)
+                        take_client(s, index, events);
+                break;
+        case WATCH_RUN:
+                if (s->running[index])
+                        jobs_step(s, index);
+                break;
+        case WATCH_SESSION:
+                if (s->sessions[index])
+                        sessions_step(s, index);
+                break;
+        case WATCH_ASIDE:
+                if (events && s->asides[index])
+                        aside_read(s, index);
+                break;
+        case WATCH_QUESTION: /* all of them, below */
+                break;
+        }
+}
+
+static void tidy_clients(struct server *s)
+{
+        uint64_t now = clock_mono_ns();
+        for (size_t i = 0; i < CLIENTS_MAX; i++) {
+                struct client *c = s->clients[i];
+                if (c && c->again && !c->gone) {
+                        client_parse(s, c);
+                        client_flush(c);
+                }
+                if (!c || (!c->gone && !client_is_late(c, now)))
+                        continue;
+                s->clients[i] = NULL;
+                client_free(s, c);
+        }
+}
+
+static bool is_idle(const struct server *s)
+{
+        for (size_t i = 0; i < RUNS_MAX; i++)
+                if (s->running[i] || (i < SESSIONS_MAX && s->sessions[i]))
+                        return false;
+        for (size_t i = 0; i < CLIENTS_MAX; i++)
+                if (s->clients[i] && (s->clients[i]->busy || s->clients[i]->out.n))
+                        return false;
+        return true;
+}
+
+/* Boxes that stay, and in which nothing runs, need not stay. */
+static void drain_sessions(struct server *s)
+{
+        for (size_t i = 0; i < SESSIONS_MAX; i++)
+                if (s->sessions[i] && !s->sessions[i]->over && s->sessions[i]->jobs == 0) {
+                        s->sessions[i]->over = true;
+                        cordon_session_end(s->sessions[i]->box);
+                }
+}
+
+static void turn(struct server *s)
+{
+        struct watched w;
+        watch_all(s, &w);
+        if (poll(w.v, w.n, w.next_ms) < 0 && errno != EINTR)
+                s->stop = true;
+
+        for (size_t i = 0; i < w.n; i++)
+                take(s, &w, i);
+        asides_late(s);
+        heads_step(s);
+        questions_step(s);
+        approvals_follow(s);
+        tidy_clients(s);
+        jobs_start(s);
+        if (s->draining)
+                drain_sessions(s);
+        s->stop |= s->draining && is_idle(s);
+}
+
+/* ---- start and end ---- */
+
+static int open_all(struct server *s, cordon_error *e)
+{
+        s->config = serve_config_open(s->o->config, false, (struct err *) e);
+        if (s->config < 0)
+                return -1;
+
+        s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host);
+        if (!s->tenants)
+                return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the tenants");
+
+        for (; s->o->listen[s->listener_count]; s->listener_count++) {
+                size_t i = s->listener_count;
+                s->listeners[i] = listen_at(s->o->listen[i], &s->ports[i], (struct err *) e);
+                if (s->listeners[i] < 0)
+                        return -1;
+        }
+        s->signals = end_signals_open();
+        (void) signal(SIGPIPE, SIG_IGN);
+        return heads_start(s, e);
+}
+
+static void end_boxes(struct server *s)
+{
+        enum { TURNS = 400, STEP_MS = 50 };
+        s->draining = true;
+        approvals_follow(s); /* which ends the streams */
+        for (size_t i = 0; i < QUESTIONS_MAX; i++)
+                if (s->questions[i])
+                        s->questions[i]->client->gone = true;
+        for (size_t i = 0; i < RUNS_MAX; i++)
+                if (s->running[i])
+                        job_kill(s, s->running[i]);
+        for (size_t i = 0; i < SESSIONS_MAX; i++)
+                if (s->sessions[i] && !s->sessions[i]->over)
+                        cordon_session_end(s->sessions[i]->box);
+
+        for (unsigned n = 0; n < TURNS && !is_idle(s); n++) {
+                (void) poll(NULL, 0, STEP_MS);
+                for (size_t i = 0; i < RUNS_MAX; i++)
+                        if (s->running[i])
+                                jobs_step(s, i);
+                for (size_t i = 0; i < SESSIONS_MAX; i++)
+                        if (s->sessions[i])
+                                sessions_step(s, i);
+                tidy_clients(s);
+        }
+}
+
+static void close_all(struct server *s)
+{
+        for (size_t i = 0; i < CLIENTS_MAX; i++)
+                if (s->clients[i])
+                        client_free(s, s->clients[i]);
+        for (size_t i = 0; i < ASIDES_MAX; i++)
+                if (s->asides[i])
+                        s->asides[i]->deadline_ns = 0;
+        asides_late(s);
+        struct tenant *t;
+        for (size_t i = 0; s->tenants && (t = tenants_at(s->tenants, i)); i++)
+                jobs_free(s, t);
+        s->turn = 0;
+        if (s->tenants)
+                sessions_free(s);
+        tenants_free(s->tenants);
+        cordon_context_free(s->heads.host);
+        tokens_done(&s->tokens);
+        for (size_t i = 0; i < s->listener_count; i++) {
+                listen_remove(s->o->listen[i]);
+                fd_close(&s->listeners[i]);
+        }
+        fd_close(&s->signals);
+        fd_close(&s->config);
+}
+
+static void tell_ready(struct server *s)
+{
+        if (cordon_host_cores() < 0)
+                s->o->say(s->o->say_ctx,
+                          "this kernel has no core scheduling: boxes of different tenants may run "
+                          "on the threads of one core at once");
+        for (size_t i = 0; i < s->listener_count; i++) {
+                AUTO_BUF(line);
+                if (s->ports[i])
+                        buf_printf(&line, "serving HTTP at http://%.*s:%u/",
+                                   (int) (strrchr(s->o->listen[i], ':') - s->o->listen[i]), s->o->listen[i],
+                                   s->ports[i]);
+                else
+                        buf_printf(&line, "serving HTTP at %s", s->o->listen[i]);
+                s->o->say(s->o->say_ctx, buf_str(&line));
+        }
+}
+
+int serve_http(const struct serve_options *o, cordon_error *e)
+{
+        struct server *s = calloc(1, sizeof *s);
+        if (!s)
+                return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a server");
+
+        s->o = o;
+        s->ask = question_begin;
+        s->config = s->signals = -1;
+        s->started_ns = clock_mono_ns();
+        s->host.limit[BUDGET_RUNS] = o->runs;
+        s->host.limit[BUDGET_QUEUE] = 16384;
+        s->host.limit[BUDGET_SESSIONS] = SESSIONS_MAX;
+        s->host.limit[BUDGET_ASIDE] = ASIDES_MAX;
+        s->host.limit[BUDGET_BYTES] = 512u << 20;
+        int r = open_all(s, e);
+        if (r == 0) {
+                tell_ready(s);
+                while (!s->stop)
+                        turn(s);
+                end_boxes(s);
+                heads_end(s);
+        }
+
+        close_all(s);
+        free(s);
+        return r;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/* run/api/api_recording.c - `--record FILE`: the destination is checked before the box starts, so that a long
+ * run does not fail at the end. */
+#include "base/fd.h"
+#include "run/api/internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool sees_requests(const struct cordon_box *b)
+{
+        size_t n;
+        const struct door *d = policy_doors(b->policy->checked, &n);
+        for (size_t i = 0; i < n; i++)
+                if (d[i].kind == DOOR_NET && d[i].net.form != NET_HOST_PORT)
+                        return true;
+        return false;
+}
+
+static const char *last_of(const char *path)
+{
+        const char *slash = strrchr(path, '/');
+        return slash ? slash + 1 : path;
+}
+
+static int open_dir(const char *path)
+{
+        char dir[4096] = ".";
+        size_t n = (size_t) (last_of(path) - path);
+        if (n > 0 && n < sizeof dir) {
+                memcpy(dir, path, n);
+                dir[n] = '\0';
+        }
+
+        return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+static int refuse(const struct cordon_box *b, struct err *e)
+{
+        if (b->stage == POLICY_STAGE_MOCK) {
+                (void) err_set(e, ERR_USAGE, 0,
+                               "nothing leaves in the stage mock, so nothing can be recorded");
+                return err_hint(e,
+                                "--record FILE with --stage live or test; then --stage mock --answers FILE");
+        }
+
+        if (!sees_requests(b)) {
+                (void) err_set(e, ERR_USAGE, 0, "no door sees requests, so nothing can be recorded");
+                return err_hint(e, "write the door as a URL: net https://host/** instead of net host:443");
+        }
+
+        return 0;
+}
+
+int api_recording(struct cordon_box *b, struct err *e)
+{
+        struct stat st;
+        if (!b->record_file)
+                return 0;
+
+        const char *name = last_of(b->record_file);
+
+        if (refuse(b, e) < 0)
+                return -1;
+
+        fd_close(&b->record); /* of a start that failed */
+        fd_close(&b->record_dir);
+        b->record_dir = open_dir(b->record_file);
+        if (b->record_dir >= 0 && fstatat(b->record_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+                (void) err_set(e, ERR_USAGE, EEXIST, "%s is there already", b->record_file);
+                return err_hint(e, "what was recorded is never written over: move it, or name another file");
+        }
+
+        b->record = b->record_dir < 0 || !name[0]
+                            ? -1
+                            : openat(b->record_dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+        if (b->record >= 0)
+                return 0;
+
+        (void) err_set(e, ERR_IO, errno, "%s cannot be made: %s", b->record_file, strerror(errno));
+        if (errno == EOPNOTSUPP)
+                (void) err_hint(e, "this filesystem holds no file without a name: record into another one");
+
+        return -1;
+}
+
+struct box_recording api_recording_of(const struct cordon_box *b)
+{
+        return (struct box_recording){ b->record, b->record_dir,
+                                       b->record >= 0 ? last_of(b->record_file) : NULL };
+}

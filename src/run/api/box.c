@@ -1,0 +1,685 @@
+/* SPDX-License-Identifier: MIT */
+/* run/api/box.c - cordon_box_*: the handle around one run. */
+#include "base/fd.h"
+#include "base/str.h"
+#include "run/api/checks_ready.h"
+#include "run/api/internal.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+cordon_box *cordon_box_new(cordon_policy *p)
+{
+        cordon_box *b = calloc(1, sizeof *b);
+        if (!b)
+                return NULL;
+
+        b->policy = p;
+        b->grants = b->words = b->record = b->record_dir = b->passphrase = b->epoll = -1;
+        b->giving = VAULT_NOT_GIVING;
+        b->stage = POLICY_STAGE_LIVE;
+        b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
+        return b;
+}
+
+/* A box that is freed before its end was killed: its overlay, if any, counts as waiting for review. */
+static void end_doors(cordon_box *b)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        api_unmake_doors(b, r && (!b->over || (r->has_work && r->work.kept)));
+}
+
+void cordon_box_free(cordon_box *b)
+{
+        if (!b)
+                return;
+
+        end_doors(b);
+        box_free(b->box);
+        free(b->denials);
+        api_checks_free(b->own_checks.ready);
+        api_parked_free(&b->parked);
+        arena_done(&b->texts);
+        plan_free(b->plan);
+        api_touch_done(b);
+        if (b->has_image)
+                image_done(&b->image);
+
+        if (!b->session)
+                api_grants_done(b);
+
+        fd_close(&b->record);
+        fd_close(&b->record_dir);
+        fd_close(&b->epoll);
+        policy_places_free(b->places);
+        free(b->places_text.p);
+        free(b->answers_text.p);
+        free(b->cwd);
+        free(b->places_file);
+        free(b->answers_file);
+        free(b->record_file);
+        free(b->argv);
+        free(b->entry);
+        free(b->functions);
+        buf_done(&b->recipe);
+        cordon_policy_free(b->own_policy);
+        free(b);
+}
+
+int cordon_box_command(cordon_box *b, const char *const *argv)
+{
+        size_t n = 0, bytes = 0;
+        for (; argv[n]; n++)
+                bytes += strlen(argv[n]) + 1;
+
+        /* One block: the pointers, then the text they point at. */
+        char **v = calloc(1, (n + 1) * sizeof *v + bytes);
+        if (!v)
+                return -1;
+
+        char *at = (char *) (v + n + 1);
+        for (size_t i = 0; argv[i]; i++) {
+                v[i] = at;
+                at = stpcpy(at, argv[i]) + 1;
+        }
+
+        free(b->argv);
+        b->argv = v;
+        return 0;
+}
+
+static int set_text(char *to, size_t cap, const char *value)
+{
+        int n = snprintf(to, cap, "%s", value);
+        return n >= 0 && (size_t) n < cap ? 0 : -1;
+}
+
+/* A path; "" takes it away. */
+static int set_copy(char **to, const char *value)
+{
+        char *copy = value[0] ? strdup(value) : NULL;
+        if (value[0] && (!copy || strlen(value) >= PATH_MAX)) {
+                free(copy);
+                return -1;
+        }
+
+        free(*to);
+        *to = copy;
+        return 0;
+}
+
+/* "calls,secrets" */
+static int set_trip(cordon_box *b, const char *value)
+{
+        for (const char *at = value; *at; at += *at == ',') {
+                size_t n = strcspn(at, ",");
+                if (box_trip_find(span_of(at, n), &b->trip) < 0)
+                        return -1;
+                at += n;
+        }
+        return b->trip ? 0 : -1;
+}
+
+static int set_observe(cordon_box *b, const char *value)
+{
+        static const char *const names[] = { [BOX_OBSERVE_DENIALS] = "denials",
+                                             [BOX_OBSERVE_CALLS] = "calls",
+                                             [BOX_OBSERVE_OFF] = "off",
+                                             [BOX_OBSERVE_ALL] = "all" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        b->observe = (enum box_observe) i;
+                        return 0;
+                }
+
+        return -1;
+}
+
+/* "auto:8" */
+static int set_most(cordon_box *b, const char *value)
+{
+        uint64_t n;
+        if (str_to_u64(span_str(value), &n) < 0 || n < 1 || n > 1000)
+                return -1;
+
+        b->pool = API_POOL_AUTO;
+        b->parked_most = (unsigned) n;
+        return 0;
+}
+
+static int set_pool(cordon_box *b, const char *value)
+{
+        static const char limited[] = "auto:";
+        if (strncmp(value, limited, sizeof limited - 1) == 0)
+                return set_most(b, value + sizeof limited - 1);
+
+        static const char *const names[] = {
+                [API_POOL_OFF] = "off", [API_POOL_AUTO] = "auto", [API_POOL_REQUIRE] = "require"
+        };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+                if (strcmp(names[i], value) == 0) {
+                        b->pool = (enum api_pool) i;
+                        return 0;
+                }
+
+        return -1;
+}
+
+static int set_passphrase(cordon_box *b, const char *value)
+{
+        uint64_t fd;
+        if (str_to_u64(span_str(value), &fd) < 0 || fd > 65535)
+                return -1;
+        b->passphrase = (int) fd;
+        return 0;
+}
+
+size_t cordon_box_effect(cordon_box *b, size_t index, cordon_effect *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        if (!r || index >= r->effect_count)
+                return 0;
+        const struct effect_row *e = &r->effects[index];
+        *ret = (cordon_effect){ effect_kind_name(e->effect.kind), e->effect.target, e->program };
+        return 1;
+}
+
+size_t cordon_box_unreached(cordon_box *b, size_t index, cordon_unreached *ret)
+{
+        const struct box_result *r = b->box ? box_result(b->box) : NULL;
+        for (unsigned i = 0; r && i < r->net_count; i++) {
+                const struct egress_row *n = &r->net[i];
+                if (!n->allowed || !n->reason || index-- > 0)
+                        continue;
+                AUTO_BUF(why);
+                egress_row_why(n, &why);
+                const char *kept = arena_str(&b->texts, buf_str(&why));
+                *ret = (cordon_unreached){ n->to, kept ? kept : "", n->connections };
+                return 1;
+        }
+
+        return 0;
+}
+
+static int set_fuel(cordon_box *b, const char *value)
+{
+        char *end;
+        errno = 0;
+        unsigned long long n = strtoull(value, &end, 10);
+        if (errno || end == value || *end || value[0] == '-')
+                return -1;
+
+        b->fuel = n;
+        return 0;
+}
+
+int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
+{
+        bool on = strcmp(value, "1") == 0;
+        switch (option) {
+        case CORDON_NAME:
+                return set_text(b->name, sizeof b->name, value);
+        case CORDON_CWD:
+                return value[0] == '/' ? set_copy(&b->cwd, value) : -1;
+        case CORDON_CWD_MADE:
+                b->cwd_made = on;
+                return 0;
+        case CORDON_TERM:
+                return set_text(b->term, sizeof b->term, value);
+        case CORDON_TTY:
+                b->tty = on;
+                return 0;
+        case CORDON_ROOT_INSIDE:
+                b->root_inside = on;
+                return 0;
+        case CORDON_REQUIRE_GROUPS:
+                b->require_groups = on;
+                return 0;
+        case CORDON_OBSERVE:
+                return set_observe(b, value);
+        case CORDON_TRIP:
+                return set_trip(b, value);
+        case CORDON_STAGE:
+                return policy_stage_find(value, &b->stage);
+        case CORDON_PLACES:
+                return set_copy(&b->places_file, value);
+        case CORDON_ANSWERS:
+                return set_copy(&b->answers_file, value);
+        case CORDON_RECORD:
+                return set_copy(&b->record_file, value);
+        case CORDON_KEEP_OUTPUT:
+                b->keep_output = on;
+                return 0;
+        case CORDON_PASSPHRASE_FD:
+                return set_passphrase(b, value);
+        case CORDON_SESSION_TIME:
+                return str_to_ms(span_str(value), &b->session_ms);
+        case CORDON_SESSION_IDLE:
+                return str_to_ms(span_str(value), &b->idle_ms);
+        case CORDON_FUEL:
+                return set_fuel(b, value);
+        case CORDON_ENTRY:
+                return set_copy(&b->entry, value);
+        case CORDON_WASI:
+                b->no_wasi = strcmp(value, "0") == 0;
+                return 0;
+        case CORDON_CHECKS:
+                b->checks = on;
+                return 0;
+        case CORDON_INTERPRET:
+                b->interpret = on;
+                return 0;
+        case CORDON_SINGLE_THREAD:
+                b->single_thread = on;
+                return 0;
+        case CORDON_LEDGER:
+                return api_set_ledger(b, value);
+        case CORDON_IN_FROM:
+                return api_set_cause(b, value);
+        case CORDON_WORK_KEEP:
+                b->work_keep = on;
+                return 0;
+        case CORDON_POOL:
+                return set_pool(b, value);
+        case CORDON_WORK_ON:
+                return set_text(b->work_on, sizeof b->work_on, value);
+        }
+        return -1;
+}
+
+void cordon_box_stdio(cordon_box *b, int stream, int fd)
+{
+        if (stream == 0)
+                b->io.in = fd;
+        else if (stream == 1 || stream == 2)
+                b->io.out[stream - 1] = fd;
+}
+
+void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len),
+                          void *ctx)
+{
+        b->io.sink = fn;
+        b->io.sink_ctx = ctx;
+}
+
+void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx)
+{
+        b->on_held = (struct box_on_held){ fn, ctx };
+}
+
+void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx)
+{
+        b->on_ending = (struct box_on_ending){ fn, ctx };
+}
+
+void cordon_box_usage(const cordon_box *b, cordon_usage *ret)
+{
+        const struct box_usage u = b->box ? box_usage_now(b->box) : (struct box_usage){ 0 };
+        *ret = (cordon_usage){ u.cpu_ns, u.memory_peak, u.net_bytes };
+}
+
+int cordon_box_handle(cordon_box *b, const char *name, int fd)
+{
+        unsigned i = b->handle_count;
+        if (i == HANDLES_MAX || set_text(b->handle_names[i], sizeof b->handle_names[i], name) < 0)
+                return -1;
+        b->handles[i] = (struct box_handle){ b->handle_names[i], fd };
+        b->handle_count++;
+        return 0;
+}
+
+static void open_vault(cordon_box *b, int timeout_ms)
+{
+        struct pollfd p = { .fd = b->giving.child.pidfd, .events = POLLIN };
+        (void) poll(&p, 1, timeout_ms);
+        api_box_begin(b);
+}
+
+/* Waits for a run and its session, and drives the session. */
+static void wait_in_session(cordon_box *b, int timeout_ms)
+{
+        cordon_box *boxes[] = { b, b->session };
+        struct pollfd p[2];
+        for (unsigned i = 0; i < 2; i++) {
+                int ms = cordon_box_next_ms(boxes[i]);
+                p[i] = (struct pollfd){ .fd = boxes[i]->epoll, .events = POLLIN };
+                if (p[i].fd < 0)
+                        p[i].fd = cordon_box_fd(boxes[i]);
+
+                if (ms >= 0 && (timeout_ms < 0 || ms < timeout_ms))
+                        timeout_ms = ms;
+        }
+
+        (void) poll(p, 2, timeout_ms);
+        (void) cordon_box_step(b->session);
+}
+
+static void turn(cordon_box *b, int timeout_ms)
+{
+        if (b->session && b->session->box && b->box && timeout_ms != 0) {
+                wait_in_session(b, timeout_ms);
+                timeout_ms = 0;
+        }
+
+        if (b->opens_vault)
+                open_vault(b, timeout_ms);
+        else if (box_wait(b->box, timeout_ms) == 1)
+                api_box_over(b);
+
+        if (b->over)
+                end_doors(b);
+}
+
+int cordon_box_start(cordon_box *b, cordon_error *pe)
+{
+        if (cordon_box_start_async(b, pe) < 0)
+                return -1;
+
+        while (!b->over && !cordon_box_is_up(b))
+                turn(b, -1);
+
+        if (!b->start_failed)
+                return 0;
+
+        *pe = b->start_error;
+        b->over = false; /* another start may follow */
+        return -1;
+}
+
+/* The interpreter that the policy keeps warm, else any program. */
+int api_any_command(struct cordon_box *b, cordon_error *pe)
+{
+        const char *any[] = { "sh", NULL };
+        if (cordon_policy_check(b->policy, pe) < 0)
+                return -1;
+
+        if (!wall_has(wall_choice(policy_wall(b->policy->checked), 0), WALL_PROGRAMS)) {
+                (void) err_set(to_err(pe), ERR_USAGE, 0,
+                               "behind the wasm wall a box is parked with its module");
+                return err_hint(to_err(pe), "name it: cordon pool add ... -- x.wasm, or -- x.js");
+        }
+
+        for (int i = WARM__COUNT - 1; i >= 0; i--)
+                if (policy_warm(b->policy->checked, (enum policy_warm) i))
+                        any[0] = policy_warm_row((enum policy_warm) i)->name;
+
+        return cordon_box_command(b, any) < 0 ? err_set(to_err(pe), ERR_MEMORY, 0, "no memory for a box") : 0;
+}
+
+int cordon_box_park(cordon_box *b, cordon_error *pe)
+{
+        b->parking = b->plans_pool = true;
+        b->any_command = !b->argv;
+        if (!b->argv && api_any_command(b, pe) < 0)
+                return -1;
+
+        if (cordon_box_start_async(b, pe) == 0)
+                return 0;
+
+        b->parking = false;
+        return -1;
+}
+
+int cordon_box_is_parked(const cordon_box *b)
+{
+        return (b->parking && b->box && box_is_parked(b->box)) || b->parked.box;
+}
+
+int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *pe)
+{
+        if (b->box || b->opens_vault)
+                return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
+
+        if (parked->parking && api_parked_keep(parked, to_err(pe)) < 0)
+                return -1;
+
+        api_parked_free(&b->parked);
+        b->parked = parked->parked;
+        parked->parked = (struct api_parked){ 0 };
+        return 0;
+}
+
+int cordon_box_wait(cordon_box *b, int timeout_ms)
+{
+        if (!b->over && !b->box && !b->opens_vault)
+                return -1;
+
+        if (!b->over)
+                turn(b, timeout_ms);
+
+        return b->over;
+}
+
+int cordon_box_step(cordon_box *b) { return cordon_box_wait(b, 0); }
+
+int cordon_box_next_ms(cordon_box *b) { return b->box && !b->over ? box_next_ms(b->box) : -1; }
+
+int cordon_box_is_up(const cordon_box *b) { return b->box && box_is_up(b->box); }
+
+int cordon_box_fd(cordon_box *b)
+{
+        if (b->epoll < 0)
+                b->epoll = epoll_create1(EPOLL_CLOEXEC);
+
+        struct epoll_event once = { .events = EPOLLIN | EPOLLONESHOT, .data.u32 = UINT32_MAX };
+        if (b->epoll >= 0 && b->opens_vault)
+                (void) epoll_ctl(b->epoll, EPOLL_CTL_ADD, b->giving.child.pidfd, &once);
+        else if (b->epoll >= 0 && b->box)
+                box_watch(b->box, b->epoll);
+
+        return b->epoll;
+}
+
+void cordon_box_signal(cordon_box *b, int sig)
+{
+        if (!b->box || !box_is_up(b->box)) /* a start that comes to nothing may be followed by another */
+                b->early_signals |= box_signal_bit(sig);
+        if (b->box)
+                box_signal(b->box, sig);
+}
+
+void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
+{
+        b->rows = (unsigned short) rows;
+        b->columns = (unsigned short) columns;
+        if (b->box)
+                box_resize(b->box, rows, columns);
+}
+
+void cordon_box_kill(cordon_box *b)
+{
+        child_kill(&b->giving.child);
+        if (b->box)
+                box_kill(b->box);
+}
+
+const char *cordon_box_run_id(const cordon_box *b) { return b->box ? box_run_id(b->box) : ""; }
+
+static const cordon_end ends[] = {
+        [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED,     [BOX_NO_EXEC] = CORDON_NOT_STARTED,
+        [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT
+};
+
+static void name_limits(cordon_box *b, uint32_t hit)
+{
+        size_t n = 0;
+        b->limits_hit[0] = '\0';
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                if (hit & (1u << k))
+                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s",
+                                               n ? " " : "", policy_limit_name(k));
+}
+
+static const char *name_lost(cordon_box *b, const struct box_result *r)
+{
+        const char *name;
+        uint32_t count;
+        size_t n = 0;
+        b->lost[0] = '\0';
+        for (unsigned at = 0; box_lost(r, &at, &name, &count);)
+                n += (size_t) snprintf(b->lost + n, sizeof b->lost - n, "%s%u %s", n ? ", " : "", count,
+                                       name);
+
+        return b->lost;
+}
+
+/* Without memory for them they count as lost. */
+int cordon_denial_is_near(const char *code, const char *reason)
+{
+        return effect_is_near(effect_kind_find(span_str(code)), effect_reason_find(span_str(reason)));
+}
+
+static void publish_denials(cordon_box *b, const struct box_result *r)
+{
+        if (r->denial_count == 0)
+                return;
+
+        cordon_denial *rows = realloc(b->denials, r->denial_count * sizeof *rows);
+        if (!rows) {
+                b->result.denials_lost += r->denial_count;
+                return;
+        }
+
+        b->denials = rows;
+        for (unsigned i = 0; i < r->denial_count; i++) {
+                const struct effect_row *d = &r->denials[i];
+                rows[i] = (cordon_denial){ .what = d->what,
+                                           .layer = d->layer,
+                                           .program = d->program,
+                                           .permit = d->permit,
+                                           .argument = d->argument,
+                                           .count = d->count,
+                                           .code = effect_kind_name(d->effect.kind),
+                                           .path = d->effect.target,
+                                           .method = d->effect.method ? d->effect.method : "",
+                                           .on_host = d->on_host,
+                                           .reason = effect_reason_name(d->effect.reason),
+                                           .minor = d->weight,
+                                           .why = d->why };
+        }
+
+        b->result.denials = rows;
+        b->result.denial_count = r->denial_count;
+}
+
+const cordon_result *cordon_box_result(cordon_box *b)
+{
+        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
+                b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
+                        b->result.session = b->result.labels = b->result.lost = b->result.unlabelled = "";
+        b->result.absent = b->absent;
+        if (!b->box) {
+                b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
+                b->result.error = b->start_failed ? &b->start_error : NULL;
+                return &b->result;
+        }
+
+        const struct box_result *r = box_result(b->box);
+        name_limits(b, r->limits_hit);
+        bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
+        b->result =
+                (cordon_result){ .end = ends[r->end],
+                                 .code = r->code,
+                                 .limits_hit = b->limits_hit,
+                                 .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
+                                 .wall = wall_name(r->wall),
+                                 .attested = r->attested,
+                                 .groups = r->memory_by_group && r->procs_by_group,
+                                 .output_truncated = r->output_truncated,
+                                 .wall_ns = r->wall_ns,
+                                 .cpu_ns = r->cpu_ns,
+                                 .start_ns = r->start_ns,
+                                 .memory_peak = r->memory_peak,
+                                 .output_bytes = r->output_bytes,
+                                 .denials_lost = box_denials_lost(r),
+                                 .lost = name_lost(b, r),
+                                 .mid_line = r->mid_line,
+                                 .terminal_asked = r->terminal_asked,
+                                 .ledger = r->ledger,
+                                 .ledger_lost = r->ledger_lost,
+                                 .blind = r->blind,
+                                 .edit_watched = r->edit_watched,
+                                 .away = box_is_away(b->box),
+                                 .start = box_start_name(r),
+                                 .start_why = r->parked ? "" : b->cold_why,
+                                 .session = r->session,
+                                 .session_over = r->session_over,
+                                 .renewed = r->renewed,
+                                 .renewals = r->renewals,
+                                 .unlabelled = box_unlabelled(r),
+                                 .labels = label_is_empty(&r->label) ? "" : label_text(&r->label, b->labels),
+                                 .left = r->left,
+                                 .left_name = r->left_name,
+                                 .absent = b->absent,
+                                 .work = r->has_work && r->work.kept ? r->work.run : "",
+                                 .work_entries = r->work.entries,
+                                 .work_flagged = r->work.flagged,
+                                 .recorded = r->recorded,
+                                 .unrecorded = r->unrecorded,
+                                 .work_error = r->has_work && r->work_error.code
+                                                       ? (const cordon_error *) (const void *) &r->work_error
+                                                       : NULL,
+                                 .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
+        for (unsigned i = 0; i <= ABSENT_MAX; i++)
+                b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
+
+        publish_denials(b, r);
+
+        return &b->result;
+}
+
+char *cordon_box_result_json(cordon_box *b)
+{
+        struct buf out = { 0 };
+        if (b->box)
+                box_result_json(box_result_full(b->box), &out);
+        else if (b->start_failed)
+                box_failure_json(to_err(&b->start_error), &out);
+        else
+                return NULL;
+
+        return api_give(&out, NULL);
+}
+
+char *cordon_box_plan(cordon_box *b, cordon_error *e)
+{
+        if (cordon_policy_check(b->policy, e) < 0 || api_places(b, to_err(e)) < 0)
+                return NULL;
+
+        enum wall_kind wall = policy_wall(b->policy->checked);
+        b->dry = true;
+        struct plan *p = api_plan(b, wall_choice(wall, 0), to_err(e));
+        b->dry = false;
+        if (!p)
+                return NULL;
+
+        struct buf out = { 0 };
+        plan_print(p, &out);
+        plan_free(p);
+        return api_give(&out, to_err(e));
+}
+
+int cordon_result_status(const cordon_result *r)
+{
+        switch (r->end) {
+        case CORDON_EXITED:
+                return r->code;
+        case CORDON_SIGNALED:
+                return 128 + r->code;
+        case CORDON_LIMIT:
+                return 124;
+        case CORDON_NOT_STARTED:
+                return r->error && r->error->sys == ENOENT ? 127 : 126;
+        case CORDON_FAILED:
+                return r->error && r->error->code == ERR_DOOR && r->error->sys == EBADMSG ? 123 : 125;
+        case CORDON_RUNNING:
+                break;
+        }
+        return 125;
+}

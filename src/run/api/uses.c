@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* run/api/uses.c - the uses of past runs in the ledger: lines of doors, and destinations of connections. */
+#include "run/api/past.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool has(const struct past_texts *t, struct span s)
+{
+        for (size_t i = 0; i < t->n; i++)
+                if (span_is(s, t->v[i]))
+                        return true;
+        return false;
+}
+
+static void keep(struct past_uses *u, struct past_texts *t, struct span s)
+{
+        char plain[4096];
+        struct span text = span_str(ledger_plain(s, plain, sizeof plain));
+        if (has(t, text))
+                return;
+
+        if (u->most && t->n == u->most) {
+                u->lost = true;
+                return;
+        }
+
+        if (t->n == t->cap) {
+                size_t cap = t->cap ? 2 * t->cap : 64;
+                const char **more = realloc(t->v, cap * sizeof *more);
+                if (!more) {
+                        u->mem.failed = true;
+                        return;
+                }
+                t->v = more;
+                t->cap = cap;
+        }
+
+        const char *copy = arena_copy(&u->mem, text);
+        if (copy)
+                t->v[t->n++] = copy;
+}
+
+void past_uses_note(struct past_uses *u, const struct ledger_view *v, bool all)
+{
+        struct span line = ledger_member(v->more, "line");
+        if (!span_is(v->phase, "outcome"))
+                return;
+
+        if (span_is(v->kind, "net") || span_is(v->kind, "request"))
+                keep(u, &u->dests, v->target);
+        else if (line.n && span_is(v->result, "door used") && (all || ledger_member(v->more, "own").n))
+                keep(u, &u->used, line);
+}
+
+void past_uses_done(struct past_uses *u)
+{
+        free(u->used.v);
+        free(u->dests.v);
+        arena_done(&u->mem);
+}

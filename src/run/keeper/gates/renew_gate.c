@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* run/keeper/gates/renew_gate.c - `limit time T renew N ask`: a person approves each renewal that somebody
+ * outside the box asks for. One waits at a time; without a yes the lease ends as it would have. */
+#include "base/clock.h"
+#include "base/str.h"
+#include "run/keeper/gates/gates.h"
+
+#include <stdio.h>
+
+static const char *held(const struct box *b)
+{
+        for (unsigned i = 0; b->gates && i < b->gates->count; i++)
+                if (b->gates->items[i]->source == DESK_RENEW)
+                        return b->gates->items[i]->gate.id;
+        return NULL;
+}
+
+/* In whole seconds: for a person. */
+static const char *seconds(uint64_t ns, char ret[32])
+{
+        uint64_t s = ns / UINT64_C(1000000000);
+        return s ? str_from_ms(s * 1000, ret) : "0s";
+}
+
+static void show(const struct box *b, uint64_t now, struct buf *out)
+{
+        const struct lease *l = &b->run.lease;
+        char more[32], used[32], left[32], word[512];
+        uint64_t begun = l->ends_ns - (1 + l->renewed) * l->length_ns;
+        buf_printf(out, "renew the time of the box %s: %s more (renewal %u of %u); used %s, left %s",
+                   b->run.r.name, str_from_ms(l->length_ns / 1000000u, more), l->renewed + 1, l->most,
+                   seconds(now > begun ? now - begun : 0, used), seconds(l->ends_ns - now, left));
+        buf_printf(out, "\n  run %s, %s", b->run.r.run, b->c.session ? "a session" : "which runs");
+        for (const char **v = b->c.plan->order->argv; !b->c.session && *v; v++)
+                buf_printf(out, " %s", str_inert(span_str(*v), word, sizeof word));
+}
+
+/* ---- the question ---- */
+
+static int hold(struct box *b, uint32_t number)
+{
+        const struct lease *l = &b->run.lease;
+        const struct desk_item of = { .source = DESK_RENEW };
+        AUTO_BUF(line);
+        AUTO_BUF(shown);
+        char nonce[104], expires[24], more[32];
+        uint64_t now = clock_mono_ns(), left_s = (l->ends_ns - now) / UINT64_C(1000000000) + 1;
+        desk_door(b, &of, &line);
+        show(b, now, &shown);
+        (void) snprintf(nonce, sizeof nonce, "%s.r%u", keeper_run(&b->run), number);
+        (void) snprintf(expires, sizeof expires, "%lld",
+                        (long long) clock_wall_s() +
+                                (long long) (left_s < ASK_WITHIN_S ? left_s : ASK_WITHIN_S));
+        const struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
+                                                    [GATE_DOOR] = buf_str(&line),
+                                                    [GATE_EXPIRES] = expires,
+                                                    [GATE_KIND] = "limit",
+                                                    [GATE_METHOD] = "renew",
+                                                    [GATE_NONCE] = nonce,
+                                                    [GATE_PATH] = str_from_ms(l->length_ns / 1000000u, more),
+                                                    [GATE_PLACE] = policy_limit_name(LIMIT_TIME),
+                                                    [GATE_POLICY] = policy_digest(b->c.policy),
+                                                    [GATE_REACH] = "self",
+                                                    [GATE_RUN] = keeper_run(&b->run),
+                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
+                                                    [GATE_VERSION] = "1" } };
+        return line.failed || shown.failed ? -1 : desk_hold(b, DESK_RENEW, number, &e, buf_str(&shown));
+}
+
+static int ask(struct box *b, struct err *e)
+{
+        if (held(b))
+                return 0;
+
+        if (!b->gates && gates_make(b, e) < 0) {
+                if (b->gates)
+                        gates_free(b);
+                return -1;
+        }
+
+        b->gates->renewal.ask = (struct door_ask){ .on = true, .within_s = ASK_WITHIN_S };
+        b->renew_refused = REASON_NONE;
+        if (hold(b, ++b->renew_asked) < 0)
+                return err_set(e, ERR_POLICY, 0, "its renewal cannot be shown to a person");
+
+        renew_settle(b); /* approved before, or refused at once */
+        return 0;
+}
+
+/* ---- the answer ---- */
+
+void renew_settle(struct box *b)
+{
+        struct err ignored;
+        if (!b->gates || !b->gates->renew_told.is)
+                return;
+
+        const struct renew_told t = b->gates->renew_told;
+        b->gates->renew_told.is = false;
+        b->renew_refused = !t.yes ? t.why : keeper_renew(b, &ignored) < 0 ? REASON_GATE_EXPIRED : REASON_NONE;
+}
+
+void renew_json(const struct box *b, struct buf *out)
+{
+        if (held(b))
+                buf_member(out, "renewal_held", held(b));
+        else if (b->renew_refused != REASON_NONE)
+                buf_member(out, "renewal_refused", effect_reason_text(b->renew_refused));
+}
+
+int box_renew(struct box *b, struct err *e)
+{
+        if (keeper_can_renew(b, e) < 0)
+                return -1;
+
+        if (!policy_limits(b->c.policy)->renew_asks)
+                return keeper_renew(b, e);
+
+        if (ask(b, e) < 0)
+                return -1;
+
+        if (held(b))
+                return 1;
+
+        return b->renew_refused == REASON_NONE
+                       ? 0
+                       : err_set(e, ERR_LIMIT, 0, "%s", effect_reason_text(b->renew_refused));
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+/* run/keeper/init_messages.c - handles init's messages, one at a time: the walls are up, an effect was
+ * denied, the payload ended. Parsed as if the payload had sent them. */
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/str.h"
+#include "run/keeper/internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+
+void keeper_note_error(struct box *b, const struct err *error)
+{
+        if (b->run.r.end != BOX_RUNNING)
+                return;
+        b->run.r.error = *error;
+        b->run.r.end = error->code == ERR_EXEC ? BOX_NO_EXEC : BOX_FAILED;
+}
+
+enum { SAMPLER_LATE_MS = 100 };
+
+static void note_up(struct box *b, uint32_t layers)
+{
+        uint64_t now = clock_mono_ns();
+        if (keeper_oom_drain(b)) /* a file of v2 reports changes since the last read */
+                keeper_oom_noted(b);
+
+        b->run.up = true;
+        b->idle_ns = now;
+        if (!b->session || b->session->remote)
+                registry_open(b); /* not before: until here every microsecond of ours is the start's */
+        keeper_label_began(b);
+
+        b->run.r.attested = true; /* init sends UP only after attestation passed */
+        b->run.r.layers = layers;
+        if (b->run.r.memory_by_group || b->run.r.procs_by_group)
+                b->run.r.layers |= 1u << LAYER_CGROUP;
+
+        b->run.r.start_ns = now - b->run.began_ns;
+
+        /* If init samples, it acts first, unless it is delayed: it can report the use until then. */
+        b->sampled = !b->session && keeper_groups_hold(b) & WALL_SAMPLES;
+        uint64_t late_ms = b->sampled ? SAMPLER_LATE_MS : 0;
+        uint64_t time_ms = b->c.session ? b->c.session_ms : b->c.plan->order->limits.value[LIMIT_TIME];
+        b->run.lease =
+                lease_of(now, time_ms, late_ms * 1000000u, b->c.plan->order->limits.value[LIMIT_RENEW]);
+        b->run.next_look_ns = now;
+        keeper_tally_rest(&b->tally, now, now); /* zero would be never */
+        for (int sig = 1; box_signal_bit(sig); sig++)
+                if (b->run.early_signals & box_signal_bit(sig))
+                        keeper_signal(b, sig);
+
+        b->run.r.renewals = b->run.lease.most;
+        record_up(&b->run);
+}
+
+/* Parked: what was used so far is not the run's. The janitor of a box that is given away is not waited for:
+ * the mounts end with it, off the run's path. */
+static void note_ready(struct box *b, uint32_t layers)
+{
+        struct limit_usage u;
+        AUTO_FD(mounts, b->c.give ? wall_mounts(&b->child) : -1);
+        if (mounts >= 0)
+                limit_janitor_hold(&b->janitor, mounts);
+
+        b->ready = true;
+        b->layers = layers;
+        if (limit_group_usage(&b->group, &u) == 0 && u.has_cpu)
+                b->parked_cpu_ns = u.cpu_ns;
+}
+
+/* From the interpreter in a parked box, which is the payload: its text is quoted, and its box given up. */
+static void hear_interpreter(struct box *b)
+{
+        char text[WALL_WARM_TEXT], shown[WALL_WARM_TEXT];
+        struct err e;
+        int r = wall_warm_listen(b->child.spare, text);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        if (r == 1 && text[0] == 'R') {
+                note_ready(b, b->layers);
+                return;
+        }
+
+        const char *why = r == 1 && text[0] == 'E' ? text + 1 : "it ended before it was ready";
+        const char *path = b->c.plan->warm->argv[0], *slash = strrchr(path, '/');
+        (void) err_set(&e, ERR_WALL, 0, "warming %s: %s", slash ? slash + 1 : path,
+                       str_inert(span_str(why), shown, sizeof shown));
+        fd_close(&b->child.spare);
+        keeper_note_error(b, &e);
+}
+
+static bool warms(const struct box *b) { return keeper_is_warm(b) && !b->ready; }
+
+/* The line closes when the program is executed. */
+void keeper_hear_spare(struct box *b)
+{
+        if (warms(b)) {
+                hear_interpreter(b);
+                return;
+        }
+
+        struct wall_message m;
+        int r = wall_spare_listen(b->child.spare, &m);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        fd_close(&b->child.spare);
+        if (r == 1 && m.word == WALL_SAYS_ERROR)
+                keeper_note_error(b, &m.error);
+        else if (!b->run.up)
+                note_up(b, b->layers);
+}
+
+static void note_end(struct box *b, const struct wall_end *end)
+{
+        if (b->run.r.cpu_ns < end->cpu_ns)
+                b->run.r.cpu_ns = end->cpu_ns;
+
+        if (b->run.r.memory_peak < end->max_rss)
+                b->run.r.memory_peak = end->max_rss;
+
+        b->run.one_program = end->one_program;
+        b->run.r.blind = end->blind;
+        b->run.r.edit_watched = end->edit_watched;
+        b->run.r.left = end->left;
+        (void) str_inert(span_of(end->left_name, strnlen(end->left_name, sizeof end->left_name)),
+                         b->run.r.left_name, sizeof b->run.r.left_name);
+        if (end->disk_full)
+                b->run.r.limits_hit |= 1u << LIMIT_DISK;
+
+        if (end->memory_passed)
+                b->run.r.limits_hit |= 1u << LIMIT_MEMORY;
+
+        if (end->procs_full)
+                b->run.r.limits_hit |= 1u << LIMIT_PROCS;
+
+        if (end->files_full)
+                b->run.r.limits_hit |= 1u << LIMIT_FILES;
+
+        b->run.r.session_over = b->run.r.in_session && end->session_over;
+        if (end->time_over)
+                keeper_limit_fired(b, LIMIT_TIME);
+
+        if (end->disk_over)
+                keeper_limit_fired(b, LIMIT_DISK);
+
+        if (end->cpu_over || end->memory_over)
+                keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
+
+        if (b->run.r.end != BOX_RUNNING)
+                return;
+
+        /* It was told to end because nobody renewed its time: whatever it made of that, its time is over. */
+        bool by_term = WIFSIGNALED(end->status) && WTERMSIG(end->status) == SIGTERM;
+        if (b->run.lease.warned && (by_term || !b->c.session)) {
+                keeper_limit_fired(b, LIMIT_TIME);
+        } else if (WIFSIGNALED(end->status)) {
+                b->run.r.end = BOX_SIGNALED;
+                b->run.r.code = WTERMSIG(end->status);
+        } else {
+                b->run.r.end = BOX_EXITED;
+                b->run.r.code = WEXITSTATUS(end->status);
+        }
+}
+
+/* The first process of a run in a session has ended, or the session has. Others may go on and hold its
+ * streams: it does not wait for them. */
+static void note_left(struct box *b)
+{
+        b->init_gone = true;
+        b->gone_ns = clock_mono_ns();
+        fd_close(&b->child.control);
+}
+
+/* Every process of the payload was waited for: init, killed, needs no waiting for, and the janitor ends
+ * groups and mounts. */
+static bool is_emptied(const struct box *b, const struct wall_end *end)
+{
+        return end->empty && b->handed_over && !b->session && b->child.own_pids && !b->c.plan->net &&
+               !b->c.plan->edits && !b->c.plan->copies;
+}
+
+/* Messages about one of many runs are passed on. */
+static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
+{
+        bool about = m->word == WALL_SAYS_DENIED || m->word == WALL_SAYS_SAW || m->word == WALL_SAYS_RAN ||
+                     m->word == WALL_SAYS_LOST || m->word == WALL_SAYS_TTY ||
+                     (m->word == WALL_SAYS_ERROR && b->run.up);
+        return about && session_forward(b, m, fd);
+}
+
+static void note_hangup(struct box *b)
+{
+        fd_close(&b->child.control);
+        if (b->run.r.in_session) { /* its keeper was killed */
+                b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
+                note_left(b);
+        }
+}
+
+static void hear_up(struct box *b, uint32_t layers, int *fd)
+{
+        if (b->run.up || b->ready || b->held >= 0)
+                return; /* once */
+
+        b->held = TAKE_FD(*fd);
+        b->layers = layers;
+        if (keeper_is_warm(b))
+                return; /* until the interpreter is ready */
+
+        if (b->c.park)
+                note_ready(b, layers);
+        else
+                note_up(b, layers);
+}
+
+void keeper_hear(struct box *b)
+{
+        struct wall_message m;
+        int fd = -1;
+        int r = wall_listen(&b->child, &m, &fd);
+        if (r <= 0) {
+                note_hangup(b);
+                return;
+        }
+
+        if (b->c.session && session_forward_if(b, &m, fd)) {
+                fd_close(&fd);
+                return;
+        }
+
+        switch ((enum wall_word) m.word) {
+        case WALL_SAYS_TTY:
+                if (fd >= 0 && b->run.tty < 0)
+                        pump_use_tty(&b->run, TAKE_FD(fd));
+                break;
+        case WALL_SAYS_UP:
+                hear_up(b, m.layers, &fd);
+                break;
+        case WALL_SAYS_DENIED:
+                keeper_note_denial(&b->run, &m.denial);
+                break;
+        case WALL_SAYS_SAW:
+                keeper_note_effect(&b->run, &m.denial);
+                break;
+        case WALL_SAYS_END:
+                if ((b->handed_over || warms(b)) && b->child.spare >= 0) /* its last words came before */
+                        keeper_hear_spare(b);
+                note_end(b, &m.end);
+                b->emptied = is_emptied(b, &m.end);
+                if (b->run.r.in_session || b->emptied)
+                        note_left(b);
+                break;
+        case WALL_SAYS_ERROR:
+                keeper_note_error(b, &m.error);
+                break;
+        case WALL_SAYS_COPY:
+                keeper_copy_made(b, &m, &fd);
+                break;
+        case WALL_SAYS_LISTENER:
+                if (m.listener.kind == LISTENER_SSH || m.listener.kind == LISTENER_GPG)
+                        keys_give(b, m.listener.kind, fd);
+                else
+                        broker_give(b, &m, fd);
+                break;
+        case WALL_SAYS_CONNECTED:
+                inbound_connected(b, m.connected.id, &fd);
+                break;
+        case WALL_SAYS_LOST:
+                keeper_note_lost(&b->run, m.lost.kind, m.lost.count);
+                break;
+        case WALL_SAYS_TOUCHED:
+                touches_hear(b, m.touched.which);
+                break;
+        case WALL_SAYS_READY:
+                b->passed_on = b->session != NULL;
+                break;
+        case WALL_SAYS_RISES:
+        case WALL_SAYS_HELD:
+        case WALL_SAYS_BLOCKED:
+                if (b->run.r.in_session) /* init has no such words */
+                        session_told(b, &m);
+                break;
+        case WALL_SAYS_LABEL: /* session_last_label() requests it again */
+        case WALL_SAYS_RAN:
+        case WALL_SAYS_NOTHING:
+                break;
+        }
+        fd_close(&fd);
+}

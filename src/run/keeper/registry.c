@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT */
+/* run/keeper/registry.c - how `ps`, `stop`, `inspect` and `logs` find running boxes: an abstract socket per
+ * keeper, so that nothing is left when a keeper is killed. Boxes cannot reach it: they live in other network
+ * namespaces. Both sides check the peer's uid; any process can bind a name, none can forge a uid. A process
+ * that is confined in a way in which the keeper is not gets no answer (base/host/confinement.c): it would
+ * read the output of other boxes, end them, and run commands in sessions with doors that it does not have. */
+#include "run/keeper/registry.h"
+#include "base/clock.h"
+#include "base/fd.h"
+#include "base/host/host.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { QUESTION_MS = 20 };
+
+/* A failure to register does not stop a run: a box without a registry entry is only harder to find. */
+void registry_open(struct box *b)
+{
+        struct sockaddr_un a;
+        socklen_t n = registry_address(&a, b->c.uid, keeper_run(&b->run));
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
+                b->registry = TAKE_FD(fd);
+}
+
+/* A value that no group counts is not known before the end: then it is left out. */
+static void put_usage(struct buf *out, const char *key, bool known, uint64_t value)
+{
+        if (known)
+                buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) value);
+        else
+                buf_printf(out, ",\"%s\":null", key);
+}
+
+static void state_json(const struct box *b, struct buf *out)
+{
+        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->run.r.run);
+        buf_json(out, span_str(b->run.r.name));
+        buf_printf(out,
+                   ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
+                   "\"command\":[",
+                   getpid(), b->child.pid, b->run.up ? "true" : "false",
+                   (unsigned long long) ((clock_mono_ns() - b->run.began_ns) / 1000000u),
+                   wall_name(b->run.r.wall), policy_digest(b->c.policy));
+        for (const char **v = b->c.plan->order->argv; *v; v++) {
+                if (v != b->c.plan->order->argv)
+                        buf_putc(out, ',');
+                buf_json(out, span_str(*v));
+        }
+
+        struct limit_usage u = { 0 };
+        (void) limit_group_usage(&b->group, &u);
+        buf_putc(out, ']');
+        put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
+        put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u", (unsigned long long) b->run.r.output_bytes,
+                   b->run.r.denial_count);
+        keeper_lease_json(b, out);
+        renew_json(b, out);
+        if (b->c.session)
+                buf_printf(out, ",\"session\":true,\"runs\":%u", session_count(b));
+        else if (b->run.r.in_session)
+                buf_printf(out, ",\"in_session\":\"%s\"", b->c.session_run ? b->c.session_run : "");
+        buf_putc(out, '}');
+}
+
+struct box_usage box_usage_now(const struct box *b)
+{
+        struct limit_usage u = { 0 };
+        (void) limit_group_usage(&b->group, &u);
+        struct box_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : UINT64_MAX,
+                                 .memory_peak = u.has_memory ? u.memory_peak : UINT64_MAX };
+        for (unsigned i = 0; b->run.rows && i < b->run.r.net_count; i++)
+                now.net_bytes += b->run.rows[i].sent + b->run.rows[i].received;
+        return now;
+}
+
+/* Answers travel as a memory file: any size, one message. */
+static void answer(int client, struct span text, struct ask ok)
+{
+        AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
+        if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
+                (void) wire_put(client, &registry_ask_form, &ok, fd);
+}
+
+/* The result of a session, for clients that wait for its end. */
+void registry_send_result(struct box *session)
+{
+        AUTO_BUF(out);
+        session->run.r.digest = policy_digest(session->c.policy);
+        box_result_json(&session->run.r, &out);
+        for (unsigned i = 0; i < CLIENTS_MAX; i++)
+                if (session->ending[i] >= 0) {
+                        if (!out.failed)
+                                answer(session->ending[i], buf_span(&out), (struct ask){ 0 });
+                        fd_close(&session->ending[i]);
+                }
+}
+
+/* Ends a session. The client waits for the result. */
+static void end_session(struct box *session)
+{
+        for (unsigned i = 0; i < CLIENTS_MAX && session->client >= 0; i++)
+                if (session->ending[i] < 0)
+                        session->ending[i] = TAKE_FD(session->client);
+
+        box_finish(session);
+}
+
+/* A reader that is further behind than the kept output gets all of it. */
+static void put_newer(const struct box *b, int32_t position, struct buf *out)
+{
+        uint64_t fresh =
+                position < 0 ? b->run.log.n : (b->run.log_total - (uint64_t) position) & LOG_POSITION;
+        size_t n = fresh < b->run.log.n ? (size_t) fresh : b->run.log.n;
+        if (n > 0)
+                buf_add(out, b->run.log.p + b->run.log.n - n, n);
+}
+
+/* With a line, or with the reason. */
+static void answer_join(struct box *b)
+{
+        struct err e;
+        struct ask ok = { .request = JOIN_LINE };
+        AUTO_FD(line, session_admit(b, &e));
+        if (line >= 0)
+                (void) wire_put(b->client, &registry_ask_form, &ok, line);
+        else
+                answer(b->client, span_str(e.what), (struct ask){ .request = JOIN_REFUSED });
+}
+
+/* With its state, or with the reason. */
+static void answer_renew(struct box *b)
+{
+        AUTO_BUF(out);
+        struct err e;
+        bool done = box_renew(b, &e) >= 0; /* or a person is asked: the state says so */
+        if (done)
+                state_json(b, &out);
+        else
+                buf_puts(&out, e.what);
+
+        if (!out.failed)
+                answer(b->client, buf_span(&out),
+                       (struct ask){ .request = done ? RENEW_DONE : RENEW_REFUSED });
+}
+
+static void serve(struct box *b, const struct ask *q)
+{
+        AUTO_BUF(out);
+        struct ask ok = { 0 };
+        switch ((enum box_request) q->request) {
+        case BOX_ASK_STATE:
+                state_json(b, &out);
+                break;
+        case BOX_ASK_LOGS:
+                ok = (struct ask){ b->run.log_on ? LOGS_ON : LOGS_OFF,
+                                   (int32_t) (b->run.log_total & LOG_POSITION) };
+                put_newer(b, q->arg, &out);
+                break;
+        case BOX_ASK_SESSION:
+                if (b->c.session && b->c.recipe.n > 0) {
+                        buf_printf(&out, "%s\n", b->run.r.run);
+                        buf_add(&out, b->c.recipe.p, b->c.recipe.n);
+                }
+                break;
+        case BOX_ASK_JOIN:
+                answer_join(b);
+                return;
+        case BOX_ASK_WORDS:
+                if (b->c.words)
+                        (void) wire_put(b->client, &registry_ask_form, &ok, *b->c.words);
+                return;
+        case BOX_ASK_END:
+                if (b->c.session)
+                        end_session(b);
+                return;
+        case BOX_ASK_RENEW:
+                answer_renew(b);
+                return;
+        case BOX_ASK_LABELS:
+                keeper_label_again(b);
+                (void) wire_put(b->client, &registry_ask_form, &ok, -1);
+                return;
+        case BOX_ASK_STOP:
+                if (q->arg == SIGKILL)
+                        box_kill(b);
+                else if (b->c.session) /* it has no payload that a signal could go to */
+                        box_finish(b);
+                else
+                        box_signal(b, q->arg);
+                buf_puts(&out, "{}");
+                break;
+        }
+        if (!out.failed) /* half an answer would be a wrong one */
+                answer(b->client, buf_span(&out), ok);
+}
+
+static bool is_refused(struct box *b, const struct ask *q, int proof)
+{
+        AUTO_BUF(out);
+        enum host_confinement_scope scope =
+                registry_is_of_session(q) ? HOST_CONFINED_ALL : HOST_CONFINED_ACCESS;
+        const char *how = host_proof_holds(proof, 0) ? host_peer_confined(b->client, scope)
+                                                     : "it cannot inspect the keeper";
+        if (!how)
+                return false;
+
+        buf_printf(&out, "this process is confined otherwise than the keeper of the box: %s", how);
+        answer(b->client, buf_span(&out), (struct ask){ .request = ASK_REFUSED });
+        return true;
+}
+
+void registry_drop(struct box *b) { fd_close(&b->client); }
+
+/* One at a time, and a client that connects and sends nothing is dropped soon: others wait. */
+void registry_accept(struct box *b)
+{
+        AUTO_FD(client, accept4(b->registry, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (client < 0 || !registry_peer_is(client, b->c.uid))
+                return;
+
+        b->client = TAKE_FD(client);
+        b->client_until_ns = clock_mono_ns() + QUESTION_MS * UINT64_C(1000000);
+        registry_answer(b); /* most have asked by now */
+}
+
+void registry_answer(struct box *b)
+{
+        struct ask q;
+        AUTO_FD(proof, -1);
+        int r = wire_take(b->client, &registry_ask_form, &q, &proof);
+        if (r < 0 && errno == EAGAIN)
+                return;
+
+        bool tells = r == 1 && q.request == BOX_ASK_LABELS; /* anybody of this user: it learns nothing */
+        if (r == 1 && (tells || !is_refused(b, &q, proof)))
+                serve(b, &q);
+
+        registry_drop(b);
+}

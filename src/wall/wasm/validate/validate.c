@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/* wall/wasm/validate/validate.c - a whole module: what its parts say about each other, then every body. A
+ * module that passes is safe to run; the engines check nothing of this again. */
+#include "wall/wasm/validate/checker.h"
+
+#include <stdlib.h>
+
+static int bad(struct err *e, const char *why)
+{
+        return err_set(e, ERR_EXEC, 0, "the module is not valid: %s", why);
+}
+
+static int check_types(const struct wasm_module *m, struct err *e)
+{
+        for (uint32_t i = 0; i < m->n_funcs; i++)
+                if (m->funcs[i] >= m->n_types)
+                        return bad(e, "unknown type");
+
+        return 0;
+}
+
+static int check_sizes(const struct wasm_module *m, struct err *e)
+{
+        if (m->n_tables > WASM_MAX_TABLES)
+                return bad(e, "more tables than this engine's cap");
+        for (uint32_t i = 0; i < m->n_tables; i++)
+                if (m->tables[i].size.min > m->tables[i].size.max)
+                        return bad(e, "size minimum must not be greater than maximum");
+
+        if (m->n_memories > 1)
+                return bad(e, "multiple memories");
+        if (m->n_memories == 0)
+                return 0;
+        if (m->memory.min > m->memory.max)
+                return bad(e, "size minimum must not be greater than maximum");
+        if (m->memory.min > WASM_MAX_PAGES || (m->memory.has_max && m->memory.max > WASM_MAX_PAGES))
+                return bad(e, "memory size must be at most 65536 pages (4GiB)");
+
+        return 0;
+}
+
+static int check_globals(const struct wasm_module *m, struct err *e)
+{
+        for (uint32_t i = m->n_imported_globals; i < m->n_globals; i++) {
+                const char *why = wasm_check_const(m, m->global_inits[i], m->globals[i].type);
+                if (why)
+                        return bad(e, why);
+        }
+
+        return 0;
+}
+
+static uint32_t count_of(const struct wasm_module *m, enum wasm_kind kind)
+{
+        const uint32_t counts[] = { m->n_funcs, m->n_tables, m->n_memories, m->n_globals };
+
+        return counts[kind];
+}
+
+static int by_name(const void *a, const void *b)
+{
+        const struct wasm_export *x = a, *y = b;
+        size_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
+        int c = n ? memcmp(x->name.p, y->name.p, n) : 0;
+
+        return c ? c : (x->name.n > y->name.n) - (x->name.n < y->name.n);
+}
+
+static int check_exports(const struct wasm_module *m, struct err *e)
+{
+        struct wasm_export *sorted = calloc(m->n_exports + 1, sizeof *sorted);
+        int failed = sorted ? 0 : bad(e, "out of memory");
+
+        for (uint32_t i = 0; i < m->n_exports && !failed; i++) {
+                sorted[i] = m->exports[i];
+                if (m->exports[i].index >= count_of(m, m->exports[i].kind))
+                        failed = bad(e, "an export is unknown");
+        }
+
+        if (!failed && m->n_exports)
+                qsort(sorted, m->n_exports, sizeof *sorted, by_name);
+        for (uint32_t i = 1; i < m->n_exports && !failed; i++)
+                if (by_name(&sorted[i - 1], &sorted[i]) == 0)
+                        failed = bad(e, "duplicate export name");
+
+        free(sorted);
+        return failed;
+}
+
+static int check_start(const struct wasm_module *m, struct err *e)
+{
+        if (!m->has_start)
+                return 0;
+        if (m->start >= m->n_funcs)
+                return bad(e, "unknown function");
+
+        const struct wasm_functype *t = wasm_type_of_func(m, m->start);
+        return t->n_params || t->n_results ? bad(e, "start function") : 0;
+}
+
+static int check_elem(const struct wasm_module *m, const struct wasm_elem *x, struct err *e)
+{
+        const char *why = NULL;
+
+        if (x->mode == WASM_ACTIVE) {
+                if (x->table >= m->n_tables)
+                        return bad(e, "unknown table");
+                if (m->tables[x->table].type != x->type)
+                        return bad(e, "type mismatch: an element segment and its table");
+                why = wasm_check_const(m, x->offset, WASM_I32);
+        }
+        for (uint32_t i = 0; i < x->count && !why; i++)
+                why = wasm_check_const(m, x->items[i], x->type);
+
+        return why ? bad(e, why) : 0;
+}
+
+static int check_segments(const struct wasm_module *m, struct err *e)
+{
+        for (uint32_t i = 0; i < m->n_elems; i++)
+                if (check_elem(m, &m->elems[i], e) < 0)
+                        return -1;
+
+        for (uint32_t i = 0; i < m->n_datas; i++) {
+                const char *why = m->datas[i].mode == WASM_ACTIVE
+                                          ? wasm_check_const(m, m->datas[i].offset, WASM_I32)
+                                          : NULL;
+                if (why)
+                        return bad(e, why);
+        }
+
+        return 0;
+}
+
+static void declare(struct wasm_module *m, struct wasm_const x)
+{
+        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0 };
+        struct wasm_insn insn;
+
+        while (!wasm_reader_done(&r) && wasm_insn_read(&r, &insn))
+                if (insn.op == WASM_REF_FUNC)
+                        m->declared[insn.index] = 1;
+}
+
+/* A function that a body refers to must be named outside of the bodies: exports, globals and segments. */
+static int declare_all(struct wasm_module *m, struct err *e)
+{
+        m->declared = arena_alloc(&m->arena, m->n_funcs + 1);
+        if (!m->declared)
+                return bad(e, "out of memory");
+
+        for (uint32_t i = 0; i < m->n_exports; i++)
+                if (m->exports[i].kind == WASM_FUNC)
+                        m->declared[m->exports[i].index] = 1;
+        for (uint32_t i = m->n_imported_globals; i < m->n_globals; i++)
+                declare(m, m->global_inits[i]);
+        for (uint32_t i = 0; i < m->n_elems; i++)
+                for (uint32_t k = 0; k < m->elems[i].count; k++)
+                        declare(m, m->elems[i].items[k]);
+
+        return 0;
+}
+
+static int check_bodies(struct wasm_module *m, struct err *e)
+{
+        struct wasm_checker c = { .m = m, .r.start = m->bytes.p };
+        int failed = 0;
+
+        c.work = WASM_MIN_WORK + (uint64_t) WASM_MAX_WORK * m->bytes.n;
+        c.types = malloc(WASM_MAX_OPERANDS);
+        c.ctl = reallocarray(NULL, WASM_MAX_NESTING, sizeof *c.ctl);
+        c.locals = malloc(WASM_MAX_LOCALS);
+        if (!c.types || !c.ctl || !c.locals)
+                failed = bad(e, "out of memory");
+
+        for (uint32_t i = m->n_imported_funcs; i < m->n_funcs && !failed; i++)
+                if (!wasm_check_body(&c, i)) {
+                        (void) wasm_reader_err(&c.r, e);
+                        failed = err_in(e, "function %u", i);
+                }
+
+        free(c.types);
+        free(c.ctl);
+        free(c.locals);
+        free(c.loops);
+        return failed;
+}
+
+/* Without the bodies of functions. */
+static int validate(struct wasm_module *m, struct err *e)
+{
+        static int (*const parts[])(const struct wasm_module *, struct err *) = {
+                check_types, check_sizes, check_globals, check_exports, check_start, check_segments,
+        };
+
+        for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+                if (parts[i](m, e) < 0)
+                        return -1;
+
+        return declare_all(m, e);
+}
+
+static struct wasm_module *load(struct span bytes, bool is_known, struct err *e)
+{
+        struct wasm_module *m = calloc(1, sizeof *m);
+
+        if (!m) {
+                (void) bad(e, "out of memory");
+                return NULL;
+        }
+        if (wasm_decode(m, bytes, e) < 0 || validate(m, e) < 0 || (!is_known && check_bodies(m, e) < 0)) {
+                wasm_module_free(m);
+                return NULL;
+        }
+
+        return m;
+}
+
+struct wasm_module *wasm_module_load(struct span bytes, struct err *e) { return load(bytes, false, e); }
+
+struct wasm_module *wasm_module_load_known(struct span bytes, struct err *e) { return load(bytes, true, e); }
+
+void wasm_module_free(struct wasm_module *m)
+{
+        if (!m)
+                return;
+
+        arena_done(&m->arena);
+        free(m);
+}
