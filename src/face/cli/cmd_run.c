@@ -268,7 +268,7 @@ const struct cli_option run_options[] = {
                 { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",    \
                   CLI_TEXT(struct run, set[CORDON_OBSERVE]) },                                               \
         {                                                                                                    \
-                "trip", 0, "calls,secrets,credentials,doors|all", "stop the session when it tries this",     \
+                "trip", 0, "calls,secrets,credentials,doors,canaries|all", "stop a command that tries this", \
                         CLI_TEXT(struct run, set[CORDON_TRIP])                                               \
         }
 
