@@ -592,7 +592,7 @@ int verb_claims(int argc, char **argv)
                 status = cli_usage("--key goes with --diff");
         else if (at >= 0 && at < argc)
                 status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
-        else if (at >= 0 && !selftest_refuses_image(c.policy))
+        else if (at >= 0)
                 status = claim(&c, argc, argv);
 
         for (size_t i = 0; i < c.told; i++)

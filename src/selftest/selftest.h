@@ -8,10 +8,6 @@
 void selftest_started_by(const char *path);
 const char *selftest_cordon(void);
 
-/* The attempts are a program of this host, and a box with an image has none of those: true, with the reason
- * printed. */
-bool selftest_refuses_image(cordon_policy *p);
-
 /* Attacks that walls do not stop. Each list ends with NULL. */
 extern const char *const gaps_always[];       /* of every wall */
 extern const char *const gaps_process_wall[]; /* missing in comparison with the namespace wall */

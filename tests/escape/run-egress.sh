@@ -108,7 +108,7 @@ for p in (1, 9, 22, 25, 111, 443, 2375, 6379, 8080, 65535):
 refused("DNS over HTTPS has no door", lambda: tcp('1.1.1.1', 443))
 # ---- kinds of sockets ----
 def sock(f, t, p=0): return lambda: socket.socket(f, t, p)
-for n, f in {'raw': sock(2, 3, 1), 'raw 6': sock(10, 3, 58), 'packet': sock(17, 3), 'ping': sock(2, 2, 1), 'vsock': sock(40, 1), 'netlink': sock(16, 3), 'mptcp': sock(2, 1, 262),
+for n, f in {'raw': sock(2, 3, 1), 'raw 6': sock(10, 3, 58), 'packet': sock(17, 3), 'ping': sock(2, 2, 1), 'vsock': sock(40, 1), 'netlink of sockets': sock(16, 3, 4), 'netlink audit': sock(16, 3, 9), 'netlink generic': sock(16, 3, 16), 'mptcp': sock(2, 1, 262),
              'sctp': sock(2, 1, 132), 'udplite': sock(2, 2, 136), 'dccp': sock(2, 6, 33), 'alg': sock(38, 5), 'tipc': sock(30, 1), 'bluetooth': sock(31, 3), 'xdp': sock(44, 3), 'smc': sock(43, 1)}.items():
     refused("no such socket: " + n, f)
 def udp(a, p):

@@ -178,7 +178,7 @@ static const struct {
         { "accepts", " net sock listen ", door_labels },
         { "declassify", " net ", door_labels },
         { "endorse", " out ", door_endorse },
-        { "ask", " run net sock sign decrypt listen tool ", door_ask },
+        { "ask", " edit run net sock sign decrypt listen tool ", door_ask },
         { "until", " read edit write run env net sock sign decrypt dev listen tool in out ",
           door_word }, /* last: it ends the line */
 };
