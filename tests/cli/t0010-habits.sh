@@ -110,7 +110,7 @@ diff X
 selftest breakout --only X
 help X
 END
-is "all that begins with the program's name goes that way" "$(grep -l '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/face/cli/*.c)" ""
+is "all that begins with the program's name goes that way, but for a stack too small for it" "$(grep -n '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/face/cli/*.c | grep -vc "limit of the stack\|ulimit -s")" 0
 has "a question to the ledger that is misspelled" "$("$CORDON" log reprot 2>&1)" 'did you mean `cordon log report`?'
 has "a stock policy that is misspelled" "$("$CORDON" policy stock base/pyton3 2>&1)" "did you mean base/python3?"
 has "also as a policy" "$("$CORDON" run -p base/pyton3 -- true 2>&1)" "did you mean base/python3?"

@@ -137,6 +137,8 @@ is "diff: a smaller limit is narrower" "$("$c" policy diff a e | tail -n 1)" nar
 printf 'read /usr /usr/bin\n' >f
 is "diff: a door inside a door is equal" "$("$c" policy diff a f | tail -n 1)" equal
 
+printf 'use none\nedit /srv/x except a ask\n' >asks && "$c" policy json asks >asks.json
+is "an edit door that asks is the same from JSON" "$("$c" policy show asks.json)" "$("$c" policy show asks)"
 # --- stock ---
 "$c" policy stock | grep / >names
 has "stock lists base/system" "$(cat names)" base/system

@@ -129,7 +129,8 @@ echo mine >there
 has "a file that is there is told before anything runs" "$(said learn -o there -- cat in.txt)" "there already exists"
 hasnt "and nothing ran" "$(said learn -o there -- cat in.txt)" "boxes"
 is "it is as it was" "$(cat there)" mine
-has "a directory that is not there too" "$(said learn -o nowhere/x -- cat in.txt)" "nothing was run"
+has "a directory that is not there too" "$(said learn -o nowhere/x -- cat in.txt)" "mkdir -p nowhere"
+hasnt "and then nothing ran either" "$(said learn -o nowhere/x -- cat in.txt)" "boxes"
 is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o link -- cat in.txt | head -n 1)" "cordon: error: link already exists"
 has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it pass outside a box, here and now?"
 hasnt "and is not said to have passed" "$(said learn -n 1 -- false)" "runs passed"

@@ -402,7 +402,7 @@ static void walls(void)
         TRY("map-exec-tmp", try_map_exec());
         TRY("map-protect-tmp", try_map_then_protect());
         /* sockets */
-        TRY("af-netlink", try_socket(AF_NETLINK, SOCK_RAW, 0));
+        TRY("af-netlink", try_socket(AF_NETLINK, SOCK_RAW, 4));
         TRY("af-packet", try_socket(AF_PACKET, SOCK_RAW, 0));
         TRY("af-vsock", try_socket(AF_VSOCK, SOCK_STREAM, 0));
         TRY("af-alg", try_socket(AF_ALG, SOCK_SEQPACKET, 0));
