@@ -54,9 +54,9 @@ while [ $code -eq 137 ] && [ $step -lt 300 ]; do
         step=$((step + 1))
         CORDON_WORK_STEP=$step $who "$T/hooked" apply --include-flagged "$run" >/dev/null 2>&1
         code=$?
-        cordon diff --json "$run" >now 2>&1
+        $who "$CORDON" diff --json "$run" >now 2>/dev/null
         cmp -s now whole || cordon undo "$run" >undone || wrong="$wrong undo $step: $(cat undone)"
-        cordon diff --json "$run" >now 2>&1
+        $who "$CORDON" diff --json "$run" >now 2>/dev/null
         cmp -s now whole || wrong="$wrong layer at $step: $(diff whole now | head -3)"
         tree "$D/p" >now
         cmp -s now before || wrong="$wrong tree at $step: $(diff before now | head -3)"
@@ -72,7 +72,7 @@ while [ $code -eq 137 ] && [ $step -lt 300 ]; do
         step=$((step + 1))
         CORDON_WORK_STEP=$step $who "$T/hooked" undo "$run" >/dev/null 2>&1
         code=$?
-        cordon diff --json "$run" >now 2>&1
+        $who "$CORDON" diff --json "$run" >now 2>/dev/null
         tree "$D/p" >tree
         cmp -s tree before || cmp -s tree after || { wrong="$step: $(diff after tree)"; break; }
         cmp -s tree after || { cmp -s now whole || { wrong="layer at $step: $(diff whole now)"; break; }; cordon apply --include-flagged "$run" >out || wrong=$(cat out); }

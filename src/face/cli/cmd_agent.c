@@ -319,7 +319,6 @@ int verb_agent(int argc, char **argv)
         struct agent g = { .run = { .end = { .status_fd = -1, .doors = true } } };
         const struct cli_verb *verb = cli_verb_find("agent");
         int status = EXIT_CORDON;
-        fd_use_limit();
         g.run.policy = cli_policy_new();
         g.run.box = g.run.policy ? cli_box_new(g.run.policy) : NULL;
         int at = g.run.box ? cli_options(argc, argv, verb, &g.run, g.run.policy) : -1;

@@ -753,7 +753,6 @@ static void note_door(void *ctx, const struct cli_door *d)
 static int run_with(int argc, char **argv, struct run *r, const char *verb)
 {
         cordon_error e = { 0 };
-        fd_use_limit();
         r->policy = cli_policy_new();
         r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;

@@ -41,7 +41,6 @@ int verb_session(int argc, char **argv)
 static int read_options(struct run *r, int argc, char **argv, const char *verb)
 {
         cordon_error e = { 0 };
-        fd_use_limit();
         r->policy = cli_policy_new();
         r->box = r->policy ? cli_box_new(r->policy) : NULL;
         int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
@@ -165,7 +164,6 @@ int verb_session_run(int argc, char **argv)
         struct run r = { .end.status_fd = -1 };
         cordon_error e = { 0 };
         const struct cli_verb *verb = cli_verb_find("session run");
-        fd_use_limit();
 
         /* Options may stand before the session's name and after it. */
         int name = cli_options(argc, argv, verb, &r, NULL);
@@ -491,7 +489,6 @@ int verb_session_fork(int argc, char **argv)
         struct run r = { .end.status_fd = -1, .session = true, .detach = true };
         const struct cli_verb *verb = cli_verb_find("session fork");
         cordon_error e = { 0 };
-        fd_use_limit();
         cli_options_first(argc, argv, verb);
         int at = cli_options(argc, argv, verb, &r, NULL), status = EXIT_CORDON;
         if (at < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/main.c - the table of verbs. --help, completions and the manual's synopses come from it. */
+#include "base/fd.h"
 #include "face/cli/agents.h"
 #include "face/cli/cli.h"
 
@@ -211,6 +212,8 @@ int main(int argc, char **argv)
 
         if (is_selftest(argc, argv) && !getauxval(AT_SECURE))
                 cli_selftest(argv);
+
+        fd_use_limit();
 
         return cli_main(argc, argv, verbs, sizeof verbs / sizeof *verbs);
 }
