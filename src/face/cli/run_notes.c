@@ -80,8 +80,6 @@ void cli_run_notes(const struct run *r)
         }
 }
 
-/* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as
- * one line. */
 /* If nobody reads reports of hidden paths, and no ledger keeps them, they are not collected. */
 const char *cli_run_observes(const struct run *r)
 {
@@ -91,6 +89,8 @@ const char *cli_run_observes(const struct run *r)
         return kept || read ? "denials" : "calls";
 }
 
+/* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as
+ * one line. */
 static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
         const struct run *r = ctx;
