@@ -262,6 +262,7 @@ struct box {
         struct wall_handover handover;
         struct plan_order no_order; /* while there is no run */
         const char *no_words[2];
+        struct plan parked_plan; /* one that came without an order, with that */
         bool init_gone, killed;
         bool emptied; /* a parked box of whose processes only init is left: its end is not waited for */
         struct child

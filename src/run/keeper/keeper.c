@@ -21,6 +21,24 @@ static void take_run(struct box *b)
         b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
 }
 
+/* A box that is parked by the plan of another process has no run yet, and a warm interpreter in it that may
+ * be denied something all the same. */
+static void fill_no_order(struct box *b)
+{
+        b->no_words[0] = "spare";
+        b->no_order = (struct plan_order){ .argv = b->no_words,
+                                           .launch = b->no_words,
+                                           .envp = b->no_words + 1,
+                                           .exec = b->no_words,
+                                           .cwd = "/" };
+        if (b->c.plan->order)
+                return;
+
+        b->parked_plan = *b->c.plan;
+        b->parked_plan.order = &b->no_order;
+        b->c.plan = &b->parked_plan;
+}
+
 struct box *keeper_new(const struct box_config *c)
 {
         struct box *b = calloc(1, sizeof *b);
@@ -60,6 +78,7 @@ struct box *keeper_new(const struct box_config *c)
         limit_group_init(&b->group);
         b->run.in = b->run.out[0] = b->run.out[1] = (struct pump){ .from = -1, .to = -1 };
         b->run.r.wall = c->plan->wall;
+        fill_no_order(b);
         take_run(b);
         return b;
 }

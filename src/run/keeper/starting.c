@@ -55,23 +55,11 @@ static bool groups_are_late(const struct box *b)
         return !keeper_groups_come_first(b) && !(b->c.plan->without & WITHOUT_CGROUP);
 }
 
-/* The order of a box that has no run yet. */
-static const struct plan_order *no_order(struct box *b)
-{
-        b->no_words[0] = "spare";
-        b->no_order = (struct plan_order){ .argv = b->no_words,
-                                           .launch = b->no_words,
-                                           .envp = b->no_words + 1,
-                                           .exec = b->no_words,
-                                           .cwd = "/" };
-        return &b->no_order;
-}
-
 static void fill_start(struct box *b, bool joins_late)
 {
         const struct box_config *c = &b->c;
         b->start = (struct wall_start){ .plan = c->plan,
-                                        .order = c->park || c->session ? no_order(b) : c->plan->order,
+                                        .order = c->park || c->session ? &b->no_order : c->plan->order,
                                         .spare = c->session ? WALL_SPARE_MANY
                                                  : c->park  ? WALL_SPARE_ONE
                                                             : WALL_SPARE_NONE,
