@@ -721,6 +721,8 @@ CORDON_API int cordon_image_prune(const cordon_context *cx, int all, uint64_t *r
 
 /* ---- running boxes of this user, and this host ---- */
 
+/* Calls `each` with the state of each box as JSON; of one that gives this process no answer, because it is
+ * confined otherwise, with `run` and `refused` (why). Returns how many, or -1. */
 CORDON_API int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e);
 CORDON_API char *cordon_inspect(const char *which, cordon_error *e);
 /* Prints the newest output of a box whose output is not redirected, also after its end if it was kept.

@@ -21,6 +21,7 @@ no_new_privs() { setpriv --no-new-privs "$@"; }
 bounded() { setpriv --bounding-set=-wake_alarm "$@"; }
 grouped() { setpriv --groups 12345 "$@"; } # not those of the resident
 mounts() { unshare -m "$@"; }
+blind() { unshare -m sh -c 'mount -t tmpfs none /proc && exec "$@"' sh "$@"; } # it cannot reach the keeper's mounts
 mapped() { unshare -Ur "$@"; } # a user namespace
 network() { if [ "$(id -u)" -eq 0 ]; then unshare -n "$@"; else unshare -Un "$@"; fi; }
 pids() { unshare -fp "$@"; }
@@ -42,9 +43,12 @@ in_group() ( # pids.max
         done
         exit 99
 )
-# Those that may do less, and those that may only use less: these may look at boxes and end them.
+# Those that may do less; those that may only use less, and those with mounts or a root directory of their own, from which the
+# keeper's are to be reached through /proc: these may look at boxes and end them.
 less="landlocked filtered no_new_privs mapped network"
-[ "$(id -u)" -ne 0 ] || less="$less landlocked_only bounded grouped mounts pids names rooted"
+[ "$(id -u)" -ne 0 ] || less="$less landlocked_only bounded grouped blind pids names rooted"
+elsewhere=""
+[ "$(id -u)" -ne 0 ] || elsewhere="mounts"
 fewer="limited polite"
 [ "$(id -u)" -ne 0 ] || fewer="$fewer in_group"
 [ "$(nproc)" -lt 2 ] || fewer="$fewer one_processor"
@@ -113,6 +117,41 @@ for caller in $fewer; do
         for service in see hear approve; do
                 is "$caller: $service" "$($service "$caller")" yes
         done
+done
+for caller in $elsewhere; do
+        exists "$caller" || { skip "$caller" "this host has no such confinement for us"; continue; }
+        for service in take add list join approve finish; do
+                is "$caller gets nothing: $service" "$($service "$caller")" ""
+        done
+        for service in see hear; do
+                is "$caller: $service" "$($service "$caller")" yes
+        done
+done
+
+# ---- lists: what a caller may not see is left out, and makes nothing fail ----
+as_json() { as "$@" --json 2>"$T/said"; }
+holds() { jq -e --arg id "$1" 'any(.[]; .run == $id)' >/dev/null; }
+said() { grep -c 'left out' "$T/said"; }
+for caller in plain $fewer $elsewhere; do
+        exists "$caller" || continue
+        ok "$caller: ps lists the box" sh -c 'exit "$0"' "$(as_json "$caller" ps | holds "$id"; echo $?)"
+        ok "$caller: session ls lists the session" sh -c 'exit "$0"' "$(as_json "$caller" session ls | holds "$sid"; echo $?)"
+done
+for caller in $less; do
+        # In another network namespace there is no box to leave out; without /proc there is no list.
+        case $caller in network | blind | rooted) continue ;; esac
+        exists "$caller" || continue
+        is "$caller: ps ends well, says once what it leaves out, and lists neither" \
+                "$(as_json "$caller" ps >"$T/list"; echo $?; said; holds "$id" <"$T/list" || holds "$sid" <"$T/list" || echo neither)" "0
+1
+neither"
+        is "$caller: so does session ls" "$(as_json "$caller" session ls >"$T/list"; echo $?; said; holds "$sid" <"$T/list" || echo not)" "0
+1
+not"
+        is "$caller: stop names the box" "$(as "$caller" stop "$id" 2>&1 | grep -c "the box $id: ")" 1
+        is "$caller: logs, too" "$(as "$caller" logs "$id" 2>&1 | grep -c "the box $id: ")" 1
+        is "$caller: a name that is no box's is that" "$(as "$caller" stop "none$$" 2>&1 | grep -c "is called none$$")" 1
+        is "$caller: a run that it cannot ask is not one without an end" "$(as "$caller" doctor --layers --json 2>/dev/null | grep -o '"runs_unfinished":[0-9]*')" '"runs_unfinished":0'
 done
 has "a run that starts cold says why" "$(as limited run --json -p "$T/d/p" -- true 2>&1 >/dev/null | tail -n 1 | jq -r .start_why)" "resource limits"
 has "a command for a session, too" "$(as limited session run "$sid" -- true 2>&1)" "resource limits"

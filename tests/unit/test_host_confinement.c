@@ -44,6 +44,13 @@ static void test_confinement__each_part_counts(void)
         both();
         a.root.ino++;
         CHECK_STR(more(HOST_CONFINED_ACCESS), "root directory");
+        CHECK_STR(more(HOST_CONFINED_PROVEN), "");
+        both();
+        a.namespaces[1].ino++;
+        CHECK_STR(more(HOST_CONFINED_ACCESS), "mount namespace");
+        CHECK_STR(more(HOST_CONFINED_PROVEN), "");
+        a.namespaces[2].ino++;
+        CHECK_STR(more(HOST_CONFINED_PROVEN), "network namespace");
         both();
         change(&a, "\nUid:\t", "987654321");
         CHECK_STR(more(HOST_CONFINED_ACCESS), "user");

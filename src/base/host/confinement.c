@@ -16,17 +16,18 @@
 
 static const struct {
         const char *file, *word;
+        enum host_confinement_scope scope; /* the least in which it counts */
 } namespaces[] = {
-        { "ns/user", "user namespace" },
-        { "ns/mnt", "mount namespace" },
-        { "ns/net", "network namespace" },
-        { "ns/pid", "pid namespace" },
-        { "ns/ipc", "IPC namespace" },
-        { "ns/uts", "UTS namespace" },
-        { "ns/cgroup", "cgroup namespace" },
-        { "ns/time", "time namespace" },
-        { "ns/pid_for_children", "pid namespace" },
-        { "ns/time_for_children", "time namespace" },
+        { "ns/user", "user namespace", HOST_CONFINED_PROVEN },
+        { "ns/mnt", "mount namespace", HOST_CONFINED_ACCESS },
+        { "ns/net", "network namespace", HOST_CONFINED_PROVEN },
+        { "ns/pid", "pid namespace", HOST_CONFINED_PROVEN },
+        { "ns/ipc", "IPC namespace", HOST_CONFINED_PROVEN },
+        { "ns/uts", "UTS namespace", HOST_CONFINED_PROVEN },
+        { "ns/cgroup", "cgroup namespace", HOST_CONFINED_PROVEN },
+        { "ns/time", "time namespace", HOST_CONFINED_PROVEN },
+        { "ns/pid_for_children", "pid namespace", HOST_CONFINED_PROVEN },
+        { "ns/time_for_children", "time namespace", HOST_CONFINED_PROVEN },
 };
 _Static_assert(sizeof namespaces / sizeof *namespaces == HOST_NAMESPACES, "one row each");
 
@@ -149,26 +150,29 @@ static const struct {
         bool (*more)(const struct host_confinement *a, const struct host_confinement *b, const char *name);
         enum host_confinement_scope scope; /* the least in which it counts */
 } lines[] = {
-        { "Uid", "user", is_other, HOST_CONFINED_ACCESS },
-        { "Gid", "group", is_other, HOST_CONFINED_ACCESS },
-        { "Groups", "supplementary groups", is_other, HOST_CONFINED_ACCESS },
-        { "CapPrm", "capabilities", has_less, HOST_CONFINED_ACCESS },
-        { "CapBnd", "capability bounding set", has_less, HOST_CONFINED_ACCESS },
-        { "NoNewPrivs", "no_new_privs", is_set_only_here, HOST_CONFINED_ACCESS },
-        { "Seccomp", "system call filter", is_filtered, HOST_CONFINED_ACCESS },
+        { "Uid", "user", is_other, HOST_CONFINED_PROVEN },
+        { "Gid", "group", is_other, HOST_CONFINED_PROVEN },
+        { "Groups", "supplementary groups", is_other, HOST_CONFINED_PROVEN },
+        { "CapPrm", "capabilities", has_less, HOST_CONFINED_PROVEN },
+        { "CapBnd", "capability bounding set", has_less, HOST_CONFINED_PROVEN },
+        { "NoNewPrivs", "no_new_privs", is_set_only_here, HOST_CONFINED_PROVEN },
+        { "Seccomp", "system call filter", is_filtered, HOST_CONFINED_PROVEN },
         { "Cpus_allowed", "processors", is_other, HOST_CONFINED_ALL },
         { "Mems_allowed", "memory nodes", is_other, HOST_CONFINED_ALL },
 };
 
 /* ---- comparing ---- */
 
-static const char *namespace_differs(const struct host_confinement *a, const struct host_confinement *b)
+static const char *namespace_differs(const struct host_confinement *a, const struct host_confinement *b,
+                                     enum host_confinement_scope scope)
 {
         for (unsigned i = 0; i < HOST_NAMESPACES; i++)
-                if (memcmp(&a->namespaces[i], &b->namespaces[i], sizeof a->namespaces[i]) != 0)
+                if (namespaces[i].scope <= scope &&
+                    memcmp(&a->namespaces[i], &b->namespaces[i], sizeof a->namespaces[i]) != 0)
                         return namespaces[i].word;
 
-        return memcmp(&a->root, &b->root, sizeof a->root) != 0 ? "root directory" : NULL;
+        bool other_root = scope >= HOST_CONFINED_ACCESS && memcmp(&a->root, &b->root, sizeof a->root) != 0;
+        return other_root ? "root directory" : NULL;
 }
 
 /* A profile that confines nothing may have a name: "code (unconfined)". */
@@ -192,7 +196,7 @@ static const char *use_differs(const struct host_confinement *a, const struct ho
 const char *host_confined_more(const struct host_confinement *a, const struct host_confinement *b,
                                enum host_confinement_scope scope)
 {
-        const char *differs = namespace_differs(a, b);
+        const char *differs = namespace_differs(a, b, scope);
         if (differs)
                 return differs;
 

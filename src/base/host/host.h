@@ -161,9 +161,11 @@ struct host_confinement {
         long nice, policy;
 };
 
-/* Access: what a process may reach. All: also what it may use (limits, processors, control groups), which a
- * box that another process starts for it would not have. */
-enum host_confinement_scope { HOST_CONFINED_ACCESS, HOST_CONFINED_ALL };
+/* Proven: what a process may reach whose proof holds (host_proof_holds()): its own mounts and root directory
+ * keep nothing from it, since it can open /proc/PID/root of the other. Access: what any process may reach.
+ * All: also what it may use (limits, processors, control groups), which a box that another process starts
+ * for it would not have. */
+enum host_confinement_scope { HOST_CONFINED_PROVEN, HOST_CONFINED_ACCESS, HOST_CONFINED_ALL };
 
 /* Reads it of `pid`, or of this process (0). Returns -1 if any part cannot be read. */
 int host_confinement_read(pid_t pid, struct host_confinement *ret);

@@ -121,6 +121,15 @@ const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 /* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */
 void cli_verb_nearer(const char *group, const char *given, const char **best);
 
+/* cmd_boxes.c: boxes that a list leaves out, because their keepers give this process no answer. */
+struct json;
+struct cli_left_out {
+        unsigned count;
+        char why[256]; /* of the last one */
+};
+bool cli_leave_out(struct cli_left_out *l, const struct json *entry); /* true: this is one */
+void cli_note_left_out(const struct cli_left_out *l);
+
 /* messages.c: one line to standard error, with all text made inert. Those with a result return
  * EXIT_CORDON. */
 void cli_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

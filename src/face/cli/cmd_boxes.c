@@ -14,7 +14,25 @@
 struct ps {
         struct cli_json asked;
         unsigned count;
+        struct cli_left_out left_out;
 };
+
+bool cli_leave_out(struct cli_left_out *l, const struct json *entry)
+{
+        const struct json *refused = json_get(entry, "refused");
+        if (!refused)
+                return false;
+
+        l->count++;
+        (void) snprintf(l->why, sizeof l->why, "%s", refused->str ? refused->str : "");
+        return true;
+}
+
+void cli_note_left_out(const struct cli_left_out *l)
+{
+        if (l->count > 0)
+                cli_note("%u %s left out: %s", l->count, l->count == 1 ? "box is" : "boxes are", l->why);
+}
 
 static const char *text_of(const struct json *o, const char *key)
 {
@@ -39,19 +57,19 @@ static void print_row(const struct json *o)
 static void each_box(void *ctx, const char *text)
 {
         struct ps *p = ctx;
-        if (p->asked.json) {
-                (void) printf("%s%s", p->count ? "," : "[", text);
-        } else {
-                struct err ignored;
-                if (p->count == 0)
+        struct err ignored;
+        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        if (d && !cli_leave_out(&p->left_out, json_root(d))) {
+                if (p->asked.json)
+                        (void) printf("%s%s", p->count ? "," : "[", text);
+                else if (p->count == 0)
                         (void) printf("%-34s %-16s %9s  %s\n", "RUN", "NAME", "AGE", "COMMAND");
-                struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-                if (d)
+                if (!p->asked.json)
                         print_row(json_root(d));
-                json_free(d);
+                p->count++;
         }
 
-        p->count++;
+        json_free(d);
 }
 
 static void print_words(const struct json *list)
@@ -124,6 +142,7 @@ int verb_ps(int argc, char **argv)
         if (p.asked.json)
                 (void) printf("%s]\n", p.count ? "" : "[");
 
+        cli_note_left_out(&p.left_out);
         return 0;
 }
 
@@ -250,7 +269,9 @@ static void know_box(void *ctx, const char *text)
         struct known *one = &k->v[k->n];
         if (d) {
                 (void) snprintf(one->run, sizeof one->run, "%s", text_of(json_root(d), "run"));
-                (void) snprintf(one->name, sizeof one->name, "%s", text_of(json_root(d), "name"));
+                bool answered = json_get(json_root(d), "refused") == NULL;
+                (void) snprintf(one->name, sizeof one->name, "%s",
+                                answered ? text_of(json_root(d), "name") : "");
                 one->session = json_get(json_root(d), "session") != NULL;
                 k->n++;
         }

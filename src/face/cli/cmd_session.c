@@ -195,6 +195,7 @@ int verb_session_run(int argc, char **argv)
 struct listing {
         struct cli_json asked;
         unsigned count;
+        struct cli_left_out left_out;
 };
 
 static const char *text_of(const struct json *o, const char *key)
@@ -209,7 +210,7 @@ static void list_one(void *ctx, const char *text)
         struct err ignored;
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         const struct json *o = d ? json_root(d) : NULL;
-        if (o && json_get(o, "session")) {
+        if (o && !cli_leave_out(&l->left_out, o) && json_get(o, "session")) {
                 if (l->asked.json)
                         (void) printf("%s%s", l->count ? "," : "[", text);
                 else {
@@ -242,6 +243,7 @@ int verb_session_ls(int argc, char **argv)
         if (l.asked.json)
                 (void) printf("%s]\n", l.count ? "" : "[");
 
+        cli_note_left_out(&l.left_out);
         return 0;
 }
 

@@ -108,8 +108,9 @@ static void each_box(void *ctx, const char *text)
 {
         struct err ignored;
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        const char *run = d ? text_of(json_root(d), "run") : "",
-                   *name = d ? text_of(json_root(d), "name") : "";
+        bool answered = d && !json_get(json_root(d), "refused");
+        const char *run = answered ? text_of(json_root(d), "run") : "",
+                   *name = answered ? text_of(json_root(d), "name") : "";
 
         if (run[0])
                 add_candidate(ctx, run, name[0] ? name : "running box");

@@ -46,19 +46,12 @@ static const struct {
                 { LEDGER_RUN_OUTPUT_FOUND, FACT_OUTPUT_FOUND },
                 { LEDGER_RUN_UNEXPLAINED, FACT_UNEXPLAINED } };
 
-static bool is_running(const char *run)
-{
-        struct err ignored;
-        AUTO_BUF(state);
-        return box_ask(run, BOX_ASK_STATE, 0, &state, &ignored) == 0;
-}
-
-/* Without an end, and no keeper answers: its keeper was killed. Effects under way are not unknown yet. */
+/* Without an end, and no keeper is there: its keeper was killed. Effects under way are not unknown yet. */
 static void add_open_run(struct learn_facts *f, const struct ledger_run *r)
 {
         char id[LEDGER_ID_MAX];
         bool ended = ledger_run_is(r, LEDGER_RUN_ENDED), unknown = ledger_run_is(r, LEDGER_RUN_UNKNOWN);
-        if ((ended && !unknown) || (!ended && is_running(ledger_plain(r->id, id, sizeof id))))
+        if ((ended && !unknown) || (!ended && box_runs(ledger_plain(r->id, id, sizeof id))))
                 return;
 
         (void) ledger_plain(r->id, id, sizeof id);

@@ -223,15 +223,13 @@ static int newest_checkpoint(int dir, struct buf *out, struct err *e)
         return 0;
 }
 
-/* Whether a keeper of this user's answers for the run. Asked after the records were read: what ended in
+/* Whether a keeper of this user's is there for the run. Asked after the records were read: what ended in
  * between is unknown once. */
 static bool runs_here(const struct ledger_log *l, const char *which)
 {
         struct err ignored;
         char run[LEDGER_ID_MAX];
-        AUTO_BUF(state);
-        return ledger_find_run(l, which, run, &ignored) == 0 &&
-               box_ask(run, BOX_ASK_STATE, 0, &state, &ignored) == 0;
+        return ledger_find_run(l, which, run, &ignored) == 0 && box_runs(run);
 }
 
 static int answer(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l, int dir,

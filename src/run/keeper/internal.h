@@ -580,7 +580,7 @@ bool registry_is_run_id(const char *which);
 /* The run that `which` means among those that run: 0; 1: none; -1: not one. */
 int registry_find(const char *which, char ret_run[64], struct err *e);
 /* The output since *position (-1: all that is kept), which moves on. 0, or: */
-enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT };
+enum registry_no { REGISTRY_GONE = 1, REGISTRY_SILENT, REGISTRY_NOT_KEPT, REGISTRY_REFUSED /* *out: why */ };
 int registry_logs(const char *run, int32_t *position, struct buf *out);
 void registry_send_result(struct box *session); /* to clients that wait for its end */
 /* Requests a run in a session. Returns a line to its keeper, or -1 with *e set. */

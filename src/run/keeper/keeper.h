@@ -349,7 +349,8 @@ void box_failure_json(const struct err *e, struct buf *out);
 bool box_person_is_here(void);
 
 /* ---- boxes of this user that are running (registry.c) ---- */
-/* Calls `each` with every running box's state as JSON; returns how many, or -1. */
+/* Calls `each` with every running box's state as JSON: of one that gives this process no answer, `run` and
+ * `refused` (why). Returns how many, or -1. */
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e);
 enum box_request {
         BOX_ASK_STATE = 1,
@@ -364,6 +365,8 @@ enum box_request {
 };
 /* Queries one box, by run id, unique prefix of it, or name. Writes the answer to out. */
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e);
+/* Whether the keeper of a run of this user is there, even if it gives no answer. */
+bool box_runs(const char *run);
 
 /* What a run has used so far; UINT64_MAX where this host does not count it. */
 struct box_usage {

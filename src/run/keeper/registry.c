@@ -204,7 +204,7 @@ static bool is_refused(struct box *b, const struct ask *q, int proof)
 {
         AUTO_BUF(out);
         enum host_confinement_scope scope =
-                registry_is_of_session(q) ? HOST_CONFINED_ALL : HOST_CONFINED_ACCESS;
+                registry_is_of_session(q) ? HOST_CONFINED_ALL : HOST_CONFINED_PROVEN;
         const char *how = host_proof_holds(proof, 0) ? host_peer_confined(b->client, scope)
                                                      : "it cannot inspect the keeper";
         if (!how)

@@ -273,7 +273,6 @@ struct listing {
         void (*each)(void *ctx, const char *json);
         void *ctx;
         int count, patience;
-        struct buf refused; /* why the last box that answered so did */
 };
 
 static bool list_one(void *ctx, const char *run)
@@ -282,13 +281,17 @@ static bool list_one(void *ctx, const char *run)
         AUTO_BUF(out);
         struct ask q = { .request = BOX_ASK_STATE };
         int r = ask_run(run, &q, &l->patience, &out);
+        AUTO_BUF(entry);
         if (r == REFUSED) {
-                l->refused.n = 0;
-                buf_add(&l->refused, out.p, out.n);
+                buf_puts(&entry, "{\"run\":");
+                buf_json(&entry, span_str(run));
+                buf_puts(&entry, ",\"refused\":");
+                buf_json(&entry, buf_span(&out));
+                buf_putc(&entry, '}');
         }
 
-        if (r == 0) {
-                l->each(l->ctx, buf_str(&out));
+        if (r == 0 || r == REFUSED) {
+                l->each(l->ctx, buf_str(r == 0 ? &out : &entry));
                 l->count++;
         }
 
@@ -297,13 +300,8 @@ static bool list_one(void *ctx, const char *run)
 
 int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e)
 {
-        struct listing l = { each, ctx, 0, PATIENCE_MS, { 0 } };
-        int r = each_run(list_one, &l, e);
-        if (r == 0 && l.count == 0 && l.refused.n > 0)
-                r = err_set(e, ERR_USAGE, EPERM, "%s", buf_str(&l.refused));
-
-        buf_done(&l.refused);
-        return r < 0 ? -1 : l.count;
+        struct listing l = { each, ctx, 0, PATIENCE_MS };
+        return each_run(list_one, &l, e) < 0 ? -1 : l.count;
 }
 
 /* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): only
@@ -337,10 +335,12 @@ static bool find_one(void *ctx, const char *run)
 
         (void) snprintf(quoted, sizeof quoted, "\"name\":\"%s\"", f->which);
         struct ask q = { .request = BOX_ASK_STATE };
-        if (ask_run(run, &q, &f->patience, &out) != 0)
+        int r = ask_run(run, &q, &f->patience, &out);
+        if (r != 0 && r != REFUSED)
                 return true;
 
-        if (strncmp(run, f->which, strlen(f->which)) == 0 || strstr(buf_str(&out), quoted)) {
+        bool is_named = r == 0 && strstr(buf_str(&out), quoted);
+        if (is_named || strncmp(run, f->which, strlen(f->which)) == 0) {
                 (void) snprintf(f->run, sizeof f->run, "%s", run);
                 f->matches++;
         }
@@ -374,6 +374,8 @@ int registry_logs(const char *run, int32_t *position, struct buf *out)
         int patience = PATIENCE_MS;
         struct ask q = { .request = BOX_ASK_LOGS, .arg = *position };
         int r = ask_run(run, &q, &patience, out);
+        if (r == REFUSED)
+                return REGISTRY_REFUSED;
         if (r != 0)
                 return r < 0 ? REGISTRY_GONE : REGISTRY_SILENT;
 
@@ -409,7 +411,7 @@ static int ask_which(const char *which, struct ask *q, struct buf *out, struct e
                 return 0;
 
         if (r == REFUSED)
-                return err_set(e, ERR_USAGE, EPERM, "%s", buf_str(out));
+                return err_set(e, ERR_USAGE, EPERM, "the box %s: %s", run, buf_str(out));
 
         if (found == 0 && !registry_is_run_id(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
@@ -425,6 +427,14 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
 {
         struct ask q = { .request = request, .arg = arg };
         return ask_which(which, &q, out, e);
+}
+
+bool box_runs(const char *run)
+{
+        AUTO_BUF(out);
+        int patience = PATIENCE_MS;
+        struct ask q = { .request = BOX_ASK_STATE };
+        return ask_run(run, &q, &patience, &out) != -1;
 }
 
 int box_renew_of(const char *which, struct buf *out, struct err *e)

@@ -306,6 +306,8 @@ static int give_live(const char *run, bool follow, int32_t *position, const stru
                         return 1;
                 if (no == REGISTRY_SILENT && !follow)
                         return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
+                if (no == REGISTRY_REFUSED)
+                        return err_set(e, ERR_USAGE, EPERM, "the box %s: %s", run, buf_str(&out));
                 if (no == REGISTRY_NOT_KEPT) {
                         (void) err_set(e, ERR_USAGE, 0, "the box %s was not started with --detach", run);
                         return err_hint(e, "its output goes where it was started");
