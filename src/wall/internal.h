@@ -157,6 +157,7 @@ struct wall_init {
         int fuse;          /* the device behind a watched root, until that is mounted */
         int observer_proc; /* until it is buried */
         int texts;         /* a tmpfs for the small files of a watched root */
+        int empty;         /* the first cover of a hidden directory, or -1 */
         unsigned text_count;
         int parent; /* root.c: the directory of the last step, and its path */
         const char *parent_path;
@@ -230,9 +231,9 @@ struct wall_init {
 static inline void wall_no_descriptors(struct wall_init *w)
 {
         w->control = w->keeper = w->trust = w->host_proc = w->root = w->proc = w->names = w->tasks =
-                w->scratch = w->fuse = w->observer_proc = w->texts = w->parent = w->landlock = w->listener =
-                        w->tty_slave = w->children = w->calls = w->moves = w->toucher = w->net_ns = w->gate =
-                                w->news = w->spare = -1;
+                w->scratch = w->fuse = w->observer_proc = w->texts = w->empty = w->parent = w->landlock =
+                        w->listener = w->tty_slave = w->children = w->calls = w->moves = w->toucher =
+                                w->net_ns = w->gate = w->news = w->spare = -1;
         for (unsigned i = 0; i < SHUT_MAX; i++)
                 w->shut[i] = w->behind[i] = w->under[i] = w->shut_asks[i] = -1;
 }

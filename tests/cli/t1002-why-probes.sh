@@ -14,8 +14,8 @@ if ! cc -static -O1 -o "$B/effect" "$(dirname "$0")/helpers/effect.c" 2>"$T/log"
         done_testing
 fi
 E=$B/effect
-mkdir "$D/d" "$D/d/sub" "$D/w"
-for f in canary one d/canary d/f d/sub/canary d/sub/s w/canary w/f; do echo x >"$D/$f"; done
+mkdir "$D/d" "$D/d/sub" "$D/d/sub/in" "$D/w"
+for f in canary one d/canary d/f d/sub/canary d/sub/s d/sub/in/s w/canary w/f; do echo x >"$D/$f"; done
 cp "$E" "$D/d/prog" && cp "$E" "$D/w/prog" && echo x >"$T/open"
 chmod -R a+rwX "$D" && chmod a+r "$T/open"
 "$E" listen "$D/sock" >"$T/port" &
@@ -42,7 +42,7 @@ export WHY_SECRET
 
 field() { sed -n "s/.*\"$1\":\"\([^\"]*\)\".*/\1/p" "$T/why"; }
 box() { # PROGRAM OPTIONS WORD WHAT: what the helper saw
-        rm -f "$D/d/new" "$D/new" "$D/w/own" "$OWN" # what a try without walls left outside
+        rm -f "$D/d/new" "$D/d/sub/new" "$D/new" "$D/w/own" "$OWN" # what a try without walls left outside
         # shellcheck disable=SC2086
         "$1" run -q $2 -- "$E" "$3" "$4" </dev/null 2>"$T/err" | head -n 1
 }
@@ -121,6 +121,10 @@ probe "" write /home/box/new
 probe "" write /dev/null
 probe "" read /proc/self/status
 probe "" WRITE /proc/self/comm
+probe "" WRITE /proc/thread-self/comm
+probe "" WRITE /proc/self/oom_score_adj
+probe "" WRITE /proc/thread-self/oom_score_adj
+probe "" read /proc/thread-self/status
 probe "" run "$OWN" own
 probe "" RUN /home/box/own own
 # --- a read door ---
@@ -143,7 +147,24 @@ probe "-p $T/except" read "$D/d/sub/s"
 probe "-p $T/except" read "$D/d/f"
 probe "-p $T/except" write "$D/d/f"
 probe "-p $T/except" write "$D/d/sub/s"
+probe "-p $T/except" write "$D/d/sub/new"
+probe "-p $T/except" write "$D/d/sub/in/s"
 probe "-p $T/except" run "$D/d/prog"
+# A cover answers the same where no observer serves the root, and below a second hidden directory.
+mkdir "$D/d/other" && printf 'use base/system\nread %s/d except sub other f\n' "$D" >"$T/excepts"
+for observe in denials calls; do
+        for what in d/f d/sub/s d/sub/new d/sub/in/s d/other/s; do
+                "$CORDON" why --json -p "$T/excepts" write "$D/$what" >"$T/why" 2>&1
+                is "$observe: why and the box agree: write $what" \
+                        "$(box "$CORDON" "--observe $observe -p $T/excepts" write "$D/$what")" "$(field errno)"
+        done
+done
+"$CORDON" why --json write /proc/self/task/7/comm >"$T/why" 2>&1
+is "a thread of its own is named" "$(field answer)" allow
+for what in /proc/self/task/07/comm /proc/self/task/7/mem /proc/self/task/comm /proc/self/task//comm /proc/1/comm /proc/self/comm/x; do
+        "$CORDON" why --json write "$what" >"$T/why" 2>&1
+        is "nothing else in /proc is written: $what" "$(field answer)" deny
+done
 # --- a write door ---
 probe "--write $D/w" write "$D/w/f"
 probe "--write $D/w" read "$D/w/f"
@@ -193,6 +214,7 @@ probe "--wall process" env WHY_SECRET
 probe "--wall process" read "$T/open"
 probe "--wall process" read /etc/passwd
 probe "--wall process" write /dev/null
+probe "--wall process" write /proc/self/comm
 probe "--wall process --read $D/d" read "$D/d/f"
 probe "--wall process --read $D/d" write "$D/d/f"
 probe "--wall process --write $D/w" write "$D/w/f"

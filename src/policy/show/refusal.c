@@ -131,9 +131,14 @@ static struct refusal refuse_write(const struct question *q)
 {
         char parent[PATH_MAX_BYTES];
         const char *path = q->f->target, *slash = strrchr(path, '/');
+        size_t n = slash > path ? (size_t) (slash - path) : 1;
+        memcpy(parent, path, n);
+        parent[n] = '\0';
+
+        /* A cover is an empty file or directory of the box's own, on a read-only mount. */
         int depth = excepted_depth(q->d, path);
         if (depth)
-                return depth == 1 ? read_only : hidden;
+                return depth == 1 || excepted_depth(q->d, parent) == 1 ? no_file_here : hidden;
 
         if (q->d->reason == REASON_READ_ONLY || is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
                 return read_only;
@@ -141,9 +146,6 @@ static struct refusal refuse_write(const struct question *q)
         if (leads_somewhere(q, path))
                 return no_file_here;
 
-        size_t n = slash > path ? (size_t) (slash - path) : 1;
-        memcpy(parent, path, n);
-        parent[n] = '\0';
         return leads_somewhere(q, parent) ? no_file_here : hidden;
 }
 

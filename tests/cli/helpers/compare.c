@@ -63,7 +63,7 @@ static const char *do_write(const char *path)
         else
                 (void) snprintf(in, sizeof in, "%s", path);
         bool was = stat(in, &st) == 0;
-        int fd = open(in, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+        int fd = open(in, O_WRONLY | (was ? 0 : O_CREAT) | O_CLOEXEC | O_NONBLOCK, 0666);
         if (fd < 0)
                 return strerrorname_np(errno);
         (void) close(fd);

@@ -214,13 +214,34 @@ static int cover(const struct wall_init *w, const char *name, int place)
         return mount_move(tree, place);
 }
 
-/* An empty directory or file of ours, created once. A watched root has both from the beginning. */
-static int make_mask(const struct wall_init *w, const char *name, bool is_dir)
+/* An empty, read-only directory: a tmpfs of its own, because in a removed directory the kernel answers ENOENT
+ * where it answers EROFS in others. */
+static int cover_dir(struct wall_init *w, int place)
+{
+        if (w->empty >= 0) {
+                AUTO_FD(again, mount_clone(w->empty, "", 0));
+                return again < 0 ? -1 : mount_move(again, place);
+        }
+
+        w->empty = wall_make_tmpfs("4k", "2", MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+        return w->empty < 0 ? -1 : mount_move(w->empty, place);
+}
+
+/* An empty file of ours, created once. Its mode lets it be written, as all that lies behind a read-only mount
+ * may: the mount answers first. */
+static int cover_file(const struct wall_init *w, int place)
+{
+        if (mknodat(w->root, FRONT_MASK_FILE, S_IFREG | 0644, 0) < 0 && errno != EEXIST)
+                return -1;
+        return cover(w, FRONT_MASK_FILE, place);
+}
+
+/* A watched root has both from the beginning. */
+static int mask(struct wall_init *w, int place, bool is_dir)
 {
         if (w->observer)
-                return 0;
-        int r = is_dir ? mkdirat(w->root, name, 0555) : place_make_node(w->root, name, false);
-        return r < 0 && errno != EEXIST ? -1 : 0;
+                return cover(w, is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE, place);
+        return is_dir ? cover_dir(w, place) : cover_file(w, place);
 }
 
 /* Covers the target of an `except` with an empty, closed file of the same kind. */
@@ -242,10 +263,8 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                 return -1;
         }
 
-        bool is_dir = S_ISDIR(st.st_mode);
-        const char *name = is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE;
         w->masked = true;
-        if (make_mask(w, name, is_dir) < 0 || cover(w, name, place) < 0)
+        if (mask(w, place, S_ISDIR(st.st_mode)) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
 
         return 0;
@@ -469,6 +488,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
 
         wall_forget_parent(w);
         fd_close(&w->texts);
+        fd_close(&w->empty);
         if (w->masked && (w->shut_count == 0 || w->covers_ask))
                 wall_masks_remove(w);
 
