@@ -21,6 +21,7 @@ static const struct builtin_file files[] = {
         { "/dev/stdout", false, true, false, "the box's own /dev", 0 },
         { "/dev/stderr", false, true, false, "the box's own /dev", 0 },
         { "/proc/self", true, false, false, "the box's own /proc", 0 },
+        { "/proc/thread-self", true, false, false, "the box's own /proc", 0 },
         { "/proc/cpuinfo", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/loadavg", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/meminfo", false, false, false, "the box's own /proc", LOCAL_PROC },

@@ -395,6 +395,18 @@ static bool is_given(const struct checked_policy *c, const char *path)
         return false;
 }
 
+/* The name of a thread of its own, which a process may write: see wall/linux/observe/thread_name.c. */
+static bool is_thread_name(const char *path)
+{
+        static const char task[] = "/proc/self/task/";
+        if (strncmp(path, task, sizeof task - 1) != 0)
+                return strcmp(path, "/proc/self/comm") == 0 || strcmp(path, "/proc/thread-self/comm") == 0;
+
+        const char *number = path + sizeof task - 1;
+        return *number != '0' && *number != '/' &&
+               strcmp(number + strspn(number, "0123456789"), "/comm") == 0;
+}
+
 /* A bare name is looked up in the image. */
 static bool is_behind_door(const struct checked_policy *c, const char *program)
 {
@@ -414,6 +426,11 @@ void api_inside(const struct checked_policy *c, const struct dry_box *b, struct 
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_RUN;
 
         in->nowhere = false;
+        if (f->kind == EFFECT_WRITE && wall_has(policy_wall(c), WALL_PROGRAMS) && is_thread_name(f->target)) {
+                *d = (struct decision){ .answer = ANSWER_ALLOW, .built_in = "the names of its own threads" };
+                return;
+        }
+
         if (!file || !wall_has(policy_wall(c), WALL_OWN_ROOT))
                 return;
 
