@@ -9,9 +9,9 @@ const char *const gaps_always[] = {
         "novel escapes: these attempts are the known ways, and their failure says nothing of the unknown",
         "supply chain: the kernel, cordon itself and the programs that a box runs are trusted as they came",
         "locks (flock) on read-only files that boxes share, as program files, are a channel between boxes",
-        "/proc/self/pagemap and smaps show whether another process has the same page of a shared file "
-        "mapped: "
-        "a channel between boxes, and a sign of which programs run",
+        ("/proc/self/pagemap and smaps show whether another process has the same page of a shared file "
+         "mapped: "
+         "a channel between boxes, and a sign of which programs run"),
         "/proc/self/net/sockstat and protocols count memory and sockets of TCP and UDP of the whole host",
         "sysinfo(2), uname(2) and cpuid show the machine's memory, load, kernel and processor",
         "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",

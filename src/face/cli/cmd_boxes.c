@@ -17,23 +17,6 @@ struct ps {
         struct cli_left_out left_out;
 };
 
-bool cli_leave_out(struct cli_left_out *l, const struct json *entry)
-{
-        const struct json *refused = json_get(entry, "refused");
-        if (!refused)
-                return false;
-
-        l->count++;
-        (void) snprintf(l->why, sizeof l->why, "%s", refused->str ? refused->str : "");
-        return true;
-}
-
-void cli_note_left_out(const struct cli_left_out *l)
-{
-        if (l->count > 0)
-                cli_note("%u %s left out: %s", l->count, l->count == 1 ? "box is" : "boxes are", l->why);
-}
-
 static const char *text_of(const struct json *o, const char *key)
 {
         const struct json *v = json_get(o, key);

@@ -68,7 +68,7 @@ bool policy_passes(const char *value)
         static const char plain[] =
                 "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.:,;@+-<>/";
         size_t n = strspn(value, plain);
-        return value[n] == '\0' && n <= 64;
+        return n <= 64 && value[n] == '\0';
 }
 
 const char *const *policy_passed_vars(size_t *ret_count)

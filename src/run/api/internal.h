@@ -193,6 +193,8 @@ bool api_find_program(const char *name, char *ret, size_t cap);
 bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
                       size_t cap);              /* found.c: in the caller's own PATH */
 int api_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, if not set */
+/* policy.c: which of its doors are stock, as policy_mark_stock() takes it. -1: no memory. */
+int api_stock_set(cordon_policy *p, const char *stock);
 /* api_text.c: the text, which is the caller's from now on, or NULL with e (which may be NULL) when it is not
  * whole. */
 char *api_give(struct buf *b, struct err *e);

@@ -150,6 +150,13 @@ int cordon_policy_roots(cordon_policy *p, const char *work, const char *home, co
         return 0;
 }
 
+int api_stock_set(cordon_policy *p, const char *stock)
+{
+        free(p->stock);
+        p->stock = strdup(stock);
+        return p->stock ? 0 : -1;
+}
+
 int api_roots(cordon_policy *p, struct err *e)
 {
         const char *next = "go to another (`cd /`), or say which one {work} is: --work DIR";

@@ -145,10 +145,9 @@ static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
         b->root_inside = number_of(o, "root");
         b->ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
         b->ledger_said = true;
-        b->policy->stock = strdup(text_of(o, "stock"));
         b->has_words = number_of(o, "words");
         (void) snprintf(b->name, sizeof b->name, "%s", text_of(o, "name"));
-        if (read_told(b, json_get(o, "told")) < 0)
+        if (api_stock_set(b->policy, text_of(o, "stock")) < 0 || read_told(b, json_get(o, "told")) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a session");
 
         cordon_error *pe = (cordon_error *) (void *) e;

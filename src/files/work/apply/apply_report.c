@@ -18,6 +18,8 @@ struct work_effect journal_effect(const struct journal *j, const struct op *o)
                                      .linked = o->linked };
 }
 
+enum { POINTER = sizeof(void *) };
+
 static int by_place(const void *pa, const void *pb)
 {
         const struct op *a = *(struct op *const *) pa, *b = *(struct op *const *) pb;
@@ -26,18 +28,18 @@ static int by_place(const void *pa, const void *pb)
 
 size_t journal_entries(struct journal *j)
 {
-        struct op **made = calloc(j->n + 1, sizeof *made);
+        struct op **made = calloc(j->n + 1, POINTER);
         size_t n = 0, entries = 0;
         for (size_t i = 0; made && i < j->n; i++)
                 if (j->ops[i].kind == OP_PUT || j->ops[i].kind == OP_SWAP)
                         made[n++] = &j->ops[i];
 
         if (n > 0)
-                qsort(made, n, sizeof *made, by_place);
+                qsort(made, n, POINTER, by_place);
 
         for (size_t i = 0; i < j->n; i++) {
                 const struct op *o = &j->ops[i];
-                j->ops[i].again = n > 0 && o->kind == OP_META && bsearch(&o, made, n, sizeof *made, by_place);
+                j->ops[i].again = n > 0 && o->kind == OP_META && bsearch(&o, made, n, POINTER, by_place);
                 entries += !o->again;
         }
 

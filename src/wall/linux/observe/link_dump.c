@@ -33,10 +33,10 @@ static struct list lists[] = {
 };
 
 /* Copies the messages of one packet. Returns 1 when the list is whole, 0 if more is to come, -1 on error. */
-static int keep(struct list *l, const char *packet, size_t len)
+static int keep(struct list *l, char *packet, size_t len)
 {
-        int left = (int) len;
-        for (const struct nlmsghdr *h = (const void *) packet; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
+        long left = (long) len; /* signed: the last message may be shorter than its alignment */
+        for (struct nlmsghdr *h = (void *) packet; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
                 size_t room = NLMSG_ALIGN(h->nlmsg_len);
                 if (h->nlmsg_type == NLMSG_DONE)
                         return 1;

@@ -88,7 +88,7 @@ static uint64_t kind_bytes(int nl, const struct kind *k)
                 return 0;
 
         for (ssize_t n; (n = recv(nl, room, sizeof room, 0)) > 0;) {
-                size_t left = (size_t) n;
+                long left = (long) n;
                 for (struct nlmsghdr *h = (void *) room; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
                         if (h->nlmsg_type != SOCK_DIAG_BY_FAMILY)
                                 return sum;
