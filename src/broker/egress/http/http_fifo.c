@@ -49,7 +49,7 @@ void fifo_add(struct fifo *q, const void *p, size_t n)
         q->n += n;
 }
 
-uint8_t *fifo_room(struct fifo *q, size_t n) { return room(q, n) ? q->p + q->at + q->n : NULL; }
+uint8_t *fifo_room(struct fifo *q, size_t n) { return room(q, n) && q->p ? q->p + q->at + q->n : NULL; }
 void fifo_grew(struct fifo *q, size_t n) { q->n += n; }
 
 void fifo_text(struct fifo *q, const char *s) { fifo_add(q, s, strlen(s)); }
