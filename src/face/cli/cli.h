@@ -129,6 +129,14 @@ struct cli_left_out {
 };
 bool cli_leave_out(struct cli_left_out *l, const struct json *entry); /* true: this is one */
 void cli_note_left_out(const struct cli_left_out *l);
+/* A list of boxes that is being printed. */
+struct cli_listing {
+        struct cli_json asked;
+        unsigned count;
+        struct cli_left_out left_out;
+};
+/* A member of what a keeper says, or "?". */
+const char *cli_text_of(const struct json *o, const char *key);
 
 /* messages.c: one line to standard error, with all text made inert. Those with a result return
  * EXIT_CORDON. */

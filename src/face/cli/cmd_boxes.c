@@ -11,23 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-struct ps {
-        struct cli_json asked;
-        unsigned count;
-        struct cli_left_out left_out;
-};
-
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->str ? v->str : "?";
-}
-
 static void print_row(const struct json *o)
 {
         const struct json *command = json_get(o, "command");
         const struct json *age = json_get(o, "age_ms");
-        (void) printf("%-34s %-16s %8llds  ", text_of(o, "run"), text_of(o, "name"),
+        (void) printf("%-34s %-16s %8llds  ", cli_text_of(o, "run"), cli_text_of(o, "name"),
                       age ? (long long) age->integer / 1000 : 0);
         for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
                 char shown[41]; /* an argument may be an untrusted file name */
@@ -39,7 +27,7 @@ static void print_row(const struct json *o)
 
 static void each_box(void *ctx, const char *text)
 {
-        struct ps *p = ctx;
+        struct cli_listing *p = ctx;
         struct err ignored;
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         if (d && !cli_leave_out(&p->left_out, json_root(d))) {
@@ -105,7 +93,7 @@ static int show_box(const char *box, bool json)
 
 int verb_ps(int argc, char **argv)
 {
-        struct ps p = { 0 };
+        struct cli_listing p = { 0 };
         cordon_error e = { 0 };
 
         cli_options_first(argc, argv, cli_verb_find("ps"));
@@ -251,10 +239,10 @@ static void know_box(void *ctx, const char *text)
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         struct known *one = &k->v[k->n];
         if (d) {
-                (void) snprintf(one->run, sizeof one->run, "%s", text_of(json_root(d), "run"));
+                (void) snprintf(one->run, sizeof one->run, "%s", cli_text_of(json_root(d), "run"));
                 bool answered = json_get(json_root(d), "refused") == NULL;
                 (void) snprintf(one->name, sizeof one->name, "%s",
-                                answered ? text_of(json_root(d), "name") : "");
+                                answered ? cli_text_of(json_root(d), "name") : "");
                 one->session = json_get(json_root(d), "session") != NULL;
                 k->n++;
         }

@@ -192,21 +192,9 @@ int verb_session_run(int argc, char **argv)
 
 /* ---- ls and end ---- */
 
-struct listing {
-        struct cli_json asked;
-        unsigned count;
-        struct cli_left_out left_out;
-};
-
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->str ? v->str : "?";
-}
-
 static void list_one(void *ctx, const char *text)
 {
-        struct listing *l = ctx;
+        struct cli_listing *l = ctx;
         struct err ignored;
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         const struct json *o = d ? json_root(d) : NULL;
@@ -217,10 +205,10 @@ static void list_one(void *ctx, const char *text)
                         if (l->count == 0)
                                 (void) printf("%-34s %-16s %9s %9s %7s  %s\n", "SESSION", "NAME", "AGE",
                                               "LEFT", "RENEWED", "RUNNING");
-                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", text_of(o, "run"),
-                                      text_of(o, "name"), number_of(o, "age_ms") / 1000,
-                                      number_of(o, "left_ms") / 1000, number_of(o, "renewed"),
-                                      number_of(o, "renewals"), number_of(o, "runs"),
+                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n",
+                                      cli_text_of(o, "run"), cli_text_of(o, "name"),
+                                      number_of(o, "age_ms") / 1000, number_of(o, "left_ms") / 1000,
+                                      number_of(o, "renewed"), number_of(o, "renewals"), number_of(o, "runs"),
                                       json_get(o, "ending") ? "  ends soon" : "");
                 }
                 l->count++;
@@ -231,7 +219,7 @@ static void list_one(void *ctx, const char *text)
 
 int verb_session_ls(int argc, char **argv)
 {
-        struct listing l = { 0 };
+        struct cli_listing l = { 0 };
         cordon_error e = { 0 };
         int at = cli_options(argc, argv, cli_verb_find("session ls"), &l.asked, NULL);
         if (at < 0 || cli_no_words(argc, at, "session ls"))
@@ -257,7 +245,7 @@ static void say_end(const char *json)
         if (entries > 0)
                 cli_note("%lld %s held back, %lld flagged: cordon diff %s; then cordon apply %s", entries,
                          entries == 1 ? "change" : "changes", number_of(work, "flagged"),
-                         text_of(work, "layer"), text_of(work, "layer"));
+                         cli_text_of(work, "layer"), cli_text_of(work, "layer"));
         json_free(d);
 }
 
@@ -272,10 +260,10 @@ static void say_left(const char *which)
         bool there = cordon_work_list(cli_context(), 1, add_text, &list, &e) == 0;
         struct json_doc *d = there ? json_parse_data("overlays", buf_span(&list), &ignored) : NULL;
         for (const struct json *l = d ? json_root(d)->child : NULL; l; l = l->next)
-                if (number_of(l, "entries") > 0 &&
-                    (strcmp(text_of(l, "box"), which) == 0 || strcmp(text_of(l, "run"), which) == 0)) {
+                if (number_of(l, "entries") > 0 && (strcmp(cli_text_of(l, "box"), which) == 0 ||
+                                                    strcmp(cli_text_of(l, "run"), which) == 0)) {
                         cli_note("changes of %.60s wait: cordon diff %s; then cordon apply %s", which,
-                                 text_of(l, "run"), text_of(l, "run"));
+                                 cli_text_of(l, "run"), cli_text_of(l, "run"));
                         break;
                 }
 
@@ -323,7 +311,7 @@ static void note_session(void *ctx, const char *text)
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         const struct json *o = d ? json_root(d) : NULL;
         if (o && json_get(o, "session") && s->count < sizeof s->run / sizeof *s->run)
-                (void) snprintf(s->run[s->count++], sizeof s->run[0], "%s", text_of(o, "run"));
+                (void) snprintf(s->run[s->count++], sizeof s->run[0], "%s", cli_text_of(o, "run"));
         json_free(d);
 }
 

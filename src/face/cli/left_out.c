@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/left_out.c - boxes that a list leaves out, because their keepers refuse this process. */
+/* face/cli/left_out.c - what the lists of boxes share: boxes that are left out, because their keepers refuse
+ * this process. */
 #include "base/json.h"
 #include "face/cli/cli.h"
 
@@ -20,4 +21,10 @@ void cli_note_left_out(const struct cli_left_out *l)
 {
         if (l->count > 0)
                 cli_note("%u %s left out: %s", l->count, l->count == 1 ? "box is" : "boxes are", l->why);
+}
+
+const char *cli_text_of(const struct json *o, const char *key)
+{
+        const struct json *v = json_get(o, key);
+        return v && v->str ? v->str : "?";
 }
