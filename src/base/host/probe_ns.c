@@ -68,20 +68,25 @@ static int try_userns(struct host_outcome *o, unsigned long flags)
         return sys;
 }
 
+#define PROFILE "/etc/apparmor.d/cordon"
+
+/* The profile that is installed is for the installed program; that it exists and we are here shows that it
+ * does not cover this one. */
 static void mend_apparmor(struct host_finding *f)
 {
         char exe[128];
         ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
         if (n > 0) {
                 exe[n] = '\0';
-                host_mend(f,
-                          "printf 'abi <abi/4.0>,\\nprofile cordon %s flags=(unconfined) { userns, }\\n' | "
-                          "sudo tee "
-                          "/etc/apparmor.d/cordon && sudo apparmor_parser -r /etc/apparmor.d/cordon",
-                          exe);
+                if (access(PROFILE, F_OK) != 0 && strcspn(exe, "'\"\\%{}[]*?^\n") == (size_t) n)
+                        host_mend(f,
+                                  "printf 'abi <abi/4.0>,\\nprofile cordon \"%s{,-bwrap}\" "
+                                  "flags=(unconfined) { userns, }\\n' | sudo tee " PROFILE
+                                  " && sudo apparmor_parser -r " PROFILE,
+                                  exe);
         }
 
-        if (n <= 0 || f->mend[0] == '\0')
+        if (f->mend[0] == '\0')
                 host_mend(f, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");
 }
 
