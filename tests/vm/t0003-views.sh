@@ -20,8 +20,10 @@ views() {
 
         "$who" "$CORDON" run --json --status-fd 3 -- sh -c "cat $key" 3>status 2>err
         is "$who: a hidden file is not there" "$?" 1
+        has "$who: the refusal that ends a command is told with its path" "$(cat status)" "$key"
+        "$who" "$CORDON" run --json --status-fd 3 -- sh -c "cat $key; :" 3>status >/dev/null 2>&1
         if [ "${abi:-0}" -ge 6 ]; then
-                has "$who: and the refusal is told with its path" "$(cat status)" "$key"
+                has "$who: and so is that of a command that goes on" "$(cat status)" "$key"
         else
                 hasnt "$who: without Landlock ABI 6 there is no observer that the box could stop" "$(cat status)" "$key"
         fi
