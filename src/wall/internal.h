@@ -250,7 +250,6 @@ static inline uint64_t wall_cpu_ns(const struct rusage *u)
 static inline bool wall_is_shortage(int sys) { return sys == EAGAIN || sys == EINTR || fd_is_want(sys); }
 
 /* wall_fail.c */
-#define WALL_NOT_NESTED "no box starts inside another: start both from outside"
 int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same, if a namespace cannot be created. */

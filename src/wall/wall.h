@@ -237,6 +237,12 @@ int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e);
 /* init is a program (host_init_program()), which calls this before anything else. */
 _Noreturn void wall_init_enter(void);
 
+/* Hints of starts that fail; the second is completed by the API, which can look at the host. */
+#define WALL_NOT_NESTED "no box starts inside another: start both from outside"
+#define WALL_ASK_DOCTOR "`cordon doctor` shows what this host lacks"
+/* Is this process in a box? */
+bool wall_is_nested(void);
+
 /* Did the host forbid a mechanism of the namespace wall? Only then another wall may be tried. */
 bool wall_refused_by_host(const struct err *e);
 /* init writes "0" to this descriptor, a control group's task list, before the payload starts: a process with

@@ -9,7 +9,7 @@ lines() { tr -s ' |\n' '\n' | sed '/^$/d' | sort; }
 words=$("$c" help run | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep -vx trace | sed "s/^image$/root/" | lines) # --trace is short for --local trace, and --image adds `root`
 has "help tells the words" "$words" expect
 limits=$("$c" help run | sed -n 's/^  --limit "KEY VALUE"  *//p' | lines)
-walls=$("$c" help run | sed -n 's/^  --wall NAME  *//p' | lines)
+walls=$("$c" help run | sed -n 's/^  --wall NAME .*: //p' | lines)
 methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_line.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
 effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect_parse.c | grep -oE 'EFFECT_[A-Z]+' | sed 's/EFFECT_//' | tr 'A-Z' 'a-z' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)

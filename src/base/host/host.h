@@ -53,6 +53,13 @@ struct host_facts {
 };
 
 int host_facts_quick(struct host_facts *ret, struct err *e);
+/* Before the oldest kernel that has the calls of a box. */
+#define HOST_KERNEL_TEXT "5.14"
+static inline bool host_is_old(const struct host_facts *f)
+{
+        return f->kernel_major * 1000 + f->kernel_minor < 5014;
+}
+#define HOST_AS_USER "docker run --user 1000 ... (or --cap-add SYS_ADMIN)"
 /* The number of processors a box can use, regardless of the caller's own affinity: a process can widen its
  * affinity again. */
 unsigned host_cpus(void);
@@ -106,6 +113,8 @@ struct host_finding {
 };
 /* Tries each layer in a short-lived child. Returns the number of findings written (at most cap). */
 unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap);
+/* The first layer that the namespace wall requires and this host lacks; false: none. */
+bool host_missing(const struct cordon_context *cx, struct host_finding *ret);
 
 /* Finds one of cordon's own programs by name: in $CORDON_LIBEXEC, else next to this one (../libexec/cordon),
  * else where `make install` puts it. */

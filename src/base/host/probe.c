@@ -41,12 +41,28 @@ static const struct {
         { "kvm", host_look_kvm, false },
 };
 
+static void look(const struct cordon_context *cx, unsigned i, struct host_finding *ret)
+{
+        *ret = (struct host_finding){ .cx = cx, .layer = rows[i].layer, .needed = rows[i].needed };
+        rows[i].look(ret);
+}
+
+bool host_missing(const struct cordon_context *cx, struct host_finding *ret)
+{
+        for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
+                if (!rows[i].needed)
+                        continue;
+                look(cx, i, ret);
+                if (ret->state == HOST_NO)
+                        return true;
+        }
+        return false;
+}
+
 unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap)
 {
         unsigned n = 0;
-        for (; n < cap && n < sizeof rows / sizeof *rows; n++) {
-                ret[n] = (struct host_finding){ .cx = cx, .layer = rows[n].layer, .needed = rows[n].needed };
-                rows[n].look(&ret[n]);
-        }
+        for (; n < cap && n < sizeof rows / sizeof *rows; n++)
+                look(cx, n, &ret[n]);
         return n;
 }

@@ -24,9 +24,11 @@ void host_look_kernel(struct host_finding *f)
         }
 
         unsigned v = q.kernel_major * 1000 + q.kernel_minor;
-        enum host_state state = v >= 6001 ? HOST_YES : v >= 5014 ? HOST_WEAK : HOST_NO;
+        enum host_state state = v >= 6001 ? HOST_YES : host_is_old(&q) ? HOST_NO : HOST_WEAK;
         host_say(f, state, "Linux %.60s on %.20s%s", u.release, u.machine,
-                 state == HOST_YES ? "" : "; cordon is tested from 6.1 on");
+                 state == HOST_YES    ? ""
+                 : state == HOST_WEAK ? "; cordon is tested from 6.1 on"
+                                      : "; cordon needs " HOST_KERNEL_TEXT " or newer");
 }
 
 void host_look_account(struct host_finding *f)
@@ -35,10 +37,15 @@ void host_look_account(struct host_finding *f)
         struct err e;
         if (host_facts_quick(&q, &e) < 0)
                 host_say(f, HOST_NO, "%s", e.what);
-        else if (q.has_setid)
-                host_say(f, HOST_YES, "uid %u, may become another id: boxes get one of their own%s", q.uid,
-                         q.has_sys_admin ? "" : " (but no CAP_SYS_ADMIN)");
-        else
+        else if (q.has_setid && (q.has_sys_admin || !q.maps_all))
+                host_say(f, HOST_YES, "uid %u, may become another id: boxes get one of their own", q.uid);
+        else if (q.has_setid) {
+                host_say(f, HOST_WEAK,
+                         "uid %u without CAP_SYS_ADMIN: boxes with doors get the process wall, and read what "
+                         "every user may",
+                         q.uid);
+                host_mend(f, HOST_AS_USER);
+        } else
                 host_say(f, HOST_YES, "uid %u without privilege: boxes run as this id and no other", q.uid);
 }
 

@@ -56,7 +56,8 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
         X("stderr", "as TYPE [max SIZE]", "the same for its messages", line_stderr, DOOR)                    \
         X("limit", "KEY VALUE...",                                                                           \
           "time cpu memory procs files disk output egress ingress effects rate renew", line_limit, 0)        \
-        X("wall", "NAME [without LAYER...]", "auto process namespace wasm vm", line_wall, 0)                 \
+        X("wall", "NAME [without LAYER...]",                                                                 \
+          "or \"namespace without landlock\", one layer less: auto process namespace wasm vm", line_wall, 0) \
         X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
         X("rule", "two|touch",                                                                               \
           "two: of private data, foreign text and a way out two may meet, a person approves the third; "     \

@@ -563,15 +563,6 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return 0;
 }
 
-/* For namespaces the kernel returns ENOSPC if a limit that an administrator set is reached. */
-static int explain_namespaces(struct err *e)
-{
-        if (e->code == ERR_HOST && (e->sys == ENOSPC || e->sys == EUSERS))
-                (void) err_hint(e, "the user.max_*_namespaces limit is reached or set to 0: `cordon doctor` "
-                                   "shows how to fix it; `--wall process` needs none");
-        return -1;
-}
-
 int api_places(struct cordon_box *b, struct err *e)
 {
         if (b->places_file && !b->places) {
@@ -632,13 +623,27 @@ static int begin(struct cordon_box *b, cordon_error *pe)
         return r == 1 ? begin_box(b, e) : r;
 }
 
+/* The second wall of `auto` was tried already; of a policy that states a wall it may be an answer. */
+static bool next_wall_holds(struct cordon_box *b)
+{
+        struct err e;
+        enum wall_kind next = wall_choice(WALL_AUTO, 1);
+        if (policy_wall(b->policy->checked) != wall_choice(WALL_AUTO, 0) ||
+            wall_ops(next)->check_host(&b->facts, &e) < 0)
+                return false;
+
+        struct plan *p = api_plan(b, next, &e);
+        plan_free(p);
+        return p != NULL;
+}
+
 /* The start failed for good. */
 static void fail_start(struct cordon_box *b, struct err *e)
 {
         if (b->first_error.code != ERR_NONE && e->code == ERR_HOST)
                 *e = b->first_error; /* of no wall: the strongest one's reason is the one to mend */
 
-        (void) explain_namespaces(e);
+        api_host_hint(b, next_wall_holds(b), e);
         memcpy(&b->start_error, e, sizeof *e);
         b->start_failed = b->over = true;
         api_unmake_doors(b, false);

@@ -205,6 +205,8 @@ void api_box_over(struct cordon_box *b);
 void api_box_begin(struct cordon_box *b);
 /* api_start.c: gathers host facts and makes the plan for one wall. */
 struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
+/* host_hint.c: completes the hint of a start that failed. `next_holds`: another wall holds its doors here. */
+void api_host_hint(const struct cordon_box *b, bool next_holds, struct err *e);
 
 /* api_image.c: finds the image of the policy's `root`, if it has one. */
 int api_image_open(struct cordon_box *b, struct err *e);

@@ -25,7 +25,7 @@ static const struct wire_field birth_fields[] = { WIRE_NUMBER(struct wall_birth,
 const struct wire_form wall_birth_form = WIRE_FORM(WIRE_WALL_BIRTH, 1, struct wall_birth, birth_fields);
 
 /* The box's filter denies this prctl to every process, even if it changes nothing. */
-static bool is_in_a_box(void)
+bool wall_is_nested(void)
 {
         int is = prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
         return (is == 0 || is == 1) && prctl(PR_SET_DUMPABLE, is, 0, 0, 0) < 0;
@@ -44,8 +44,7 @@ static int clone_error(struct err *e)
 
         (void) err_set(e, ERR_HOST, sys, "this host does not let us make namespaces: %s", strerror(sys));
         e->step = STAGE_CLONE;
-        return err_hint(e, is_in_a_box() ? WALL_NOT_NESTED
-                                         : "`cordon doctor` shows why; `--wall process` needs none");
+        return err_hint(e, wall_is_nested() ? WALL_NOT_NESTED : WALL_ASK_DOCTOR);
 }
 
 /* With a terminal, and for a spare, the standard streams are only held until they are there. */

@@ -310,8 +310,8 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
         if (abi < 1) {
                 (void) wall_fail(e, STAGE_LANDLOCK, "this kernel has no Landlock");
                 return err_hint(e,
-                                "boot with lsm=landlock,... or write `wall %s without landlock` to go on "
-                                "with one layer less",
+                                "boot with lsm=landlock,... or go on with one layer less: "
+                                "--wall \"%s without landlock\"",
                                 wall_name(w->plan->wall));
         }
 

@@ -145,6 +145,10 @@ int wall_payload_enter_directory(const struct wall_init *w, struct err *e)
                 return 0;
         /* An error of a door: files in a door may come from earlier boxes, and must not choose the wall. */
         (void) wall_fail(e, STAGE_DOORS, "entering the directory %s", w->order->cwd);
+        if (e->sys == EACCES && w->s->host_uid != w->s->caller_uid && w->plan->wall == WALL_PROCESS)
+                return err_hint(e,
+                                "behind the process wall root's box is another user: open the directory to "
+                                "all, or run cordon as the owner of the files, not as root");
         return err_hint(e, "open a door to it (`read`, `edit` or `write`), or choose another with --cwd");
 }
 

@@ -24,5 +24,5 @@ int wall_fail(struct err *e, enum wall_step step, const char *fmt, ...)
 int wall_fail_namespace(struct err *e, enum wall_step step, const char *what)
 {
         (void) wall_fail(e, step, "%s", what);
-        return err_hint(e, "`cordon doctor` shows what this host lacks; `--wall process` needs no namespace");
+        return err_hint(e, WALL_ASK_DOCTOR);
 }

@@ -118,7 +118,7 @@ static int write_maps(const struct wall_start *s, int host_proc, pid_t pid, stru
         (void) err_set(e, ERR_HOST, sys, "this host does not let us map ids into a user namespace: %s",
                        strerror(sys));
         e->step = STAGE_MAP;
-        return err_hint(e, "`cordon doctor` shows why; `--wall process` needs no user namespace");
+        return err_hint(e, WALL_ASK_DOCTOR);
 }
 
 /* The kernel's own files belong to no user, and it maps no ids on them: they are readable as they are. So is
@@ -131,6 +131,17 @@ static bool is_readable(int fd, const struct plan_step *s)
                 return true;
 
         return !(s->flags & STEP_WRITE) && fstatfs(fd, &fs) == 0 && fs.f_type == SYSFS_MAGIC;
+}
+
+/* Root in a container mostly lacks that capability: another wall may hold the door. */
+static int cannot_map(struct err *e, const char *doing, const char *path)
+{
+        (void) wall_fail(e, STAGE_DOORS, "%s the door %s", doing, path);
+        if (e->sys != EPERM)
+                return -1;
+
+        e->code = ERR_HOST;
+        return err_hint(e, "root needs CAP_SYS_ADMIN for the doors of a box: " HOST_AS_USER);
 }
 
 /* The caller's own files appear as the box user's. SAFETY: done by root, for paths that root named; one id is
@@ -146,13 +157,13 @@ static int map_tree(const struct plan_step *s, int opened, int userns, struct er
                                 .propagation = MS_PRIVATE,
                                 .userns_fd = (uint64_t) userns };
         if (tree < 0)
-                return wall_fail(e, STAGE_DOORS, "taking the door %s", s->text);
+                return cannot_map(e, "taking", s->text);
 
         if (is_readable(from, s))
                 a.attr_set &= ~(uint64_t) MOUNT_ATTR_IDMAP;
 
         if (mount_attr_set(tree, 0, &a) < 0)
-                return wall_fail(e, STAGE_DOORS, "mapping ids on the door %s", s->text);
+                return cannot_map(e, "mapping ids on", s->text);
 
         return TAKE_FD(tree);
 }
