@@ -144,8 +144,11 @@ typedef struct cordon_note {
 /* Returns 1; 0 if the index is out of range; -1 if the policy is invalid. Valid until a line is added or the
  * policy is freed. */
 CORDON_API int cordon_policy_note(cordon_policy *p, size_t index, cordon_note *ret, cordon_error *e);
-/* Explains the decision about an effect ("read PATH", "net GET https://host/path", "run sh" ...) as text or
- * JSON. Sets *ret_allowed to 1 or 0. */
+/* How cordon_policy_why() answers. INSIDE: for a model or another reader who learns no more of the host than
+ * a box of the policy shows. */
+enum { CORDON_WHY_TEXT, CORDON_WHY_JSON, CORDON_WHY_JSON_INSIDE };
+/* Explains the decision about an effect ("read PATH", "net GET https://host/path", "run sh" ...). Sets
+ * *ret_allowed to 1 or 0. */
 CORDON_API char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret_allowed,
                                    cordon_error *e);
 /* Lists the differences. Sets *ret_order: 0 equal, 1 b is wider, 2 b is narrower, 3 neither contains the

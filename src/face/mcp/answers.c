@@ -23,7 +23,8 @@ static int answer_why(struct mcp_server *s, struct mcp_call *c, const struct jso
 {
         AUTO_BUF(out);
         int allowed = 0;
-        char *text = cordon_policy_why(s->o->policy, rpc_text(args, "effect"), 1, &allowed, e);
+        char *text = cordon_policy_why(s->o->policy, rpc_text(args, "effect"), CORDON_WHY_JSON_INSIDE,
+                                       &allowed, e);
         if (!text)
                 return -1;
 

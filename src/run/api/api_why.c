@@ -27,6 +27,7 @@ struct asked { /* one question, and all that is known about its answer */
         struct dry_box dry;     /* what a start would make; zero: the answer does not depend on it */
         struct label begins;    /* what the run holds from its start, with `after` */
         const char *asked_path; /* as it was typed; NULL: of no path */
+        bool told_little;       /* its reader is to learn no more of the host than the box shows */
 };
 
 static bool leads_nowhere(const struct asked *q) { return q->staged && q->leads == POLICY_LEADS_NOWHERE; }
@@ -61,9 +62,29 @@ static bool is_own(const struct asked *q)
         return q->f.target && wall_has(policy_wall(q->c), WALL_OWN_ROOT) && policy_is_own_place(q->f.target);
 }
 
+/* What the box has at the path, before anything is done with it. */
+static struct decision as_shown(const struct asked *q)
+{
+        const struct effect f = { .kind = EFFECT_READ, .target = q->in.path[0] ? q->in.path : q->f.target };
+        return policy_decide(q->c, &f);
+}
+
+/* A door shows the path, or comes near it: what the host has there is no news to the box. */
+static bool may_be_told(const struct asked *q)
+{
+        if (!q->told_little)
+                return true;
+        if (q->d.answer != ANSWER_ALLOW)
+                return effect_is_near(q->f.kind, q->d.reason);
+
+        bool any = q->f.kind == EFFECT_RUN && q->d.door && strcmp(q->d.door->path, "*") == 0;
+        return !any || as_shown(q).door;
+}
+
 static void find_reasons(struct asked *q)
 {
-        struct refusal_facts facts = { .wall = policy_wall(q->c), .look = kind_of_path };
+        struct refusal_facts facts = { .wall = policy_wall(q->c),
+                                       .look = may_be_told(q) ? kind_of_path : NULL };
         q->near = policy_nearest(q->c, &q->f, &q->d);
         q->refusal = policy_refusal(q->c, &q->f, &q->d, &facts);
         if (can_hold(q) && !is_own(q))
@@ -126,6 +147,30 @@ static bool is_absent(const struct asked *q)
         return false;
 }
 
+/* Does the box have the image's file of that name, if any, and not the host's? */
+static bool is_of_image(const struct asked *q)
+{
+        bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_RUN;
+        return file && policy_root(q->c) && !q->d.door;
+}
+
+/* Can the host have the path or the program, and not only the box or its image? */
+static bool is_of_host(const struct asked *q)
+{
+        bool path = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_RUN ||
+                    q->f.kind == EFFECT_SOCK || q->f.kind == EFFECT_DEV;
+        return path && (!q->d.built_in || q->in.nowhere) && !is_of_image(q);
+}
+
+/* A file that a box would create in a directory of the host is neither. */
+static void put_on_host(const struct asked *q, struct buf *out)
+{
+        struct stat st;
+        bool absent = is_absent(q);
+        if (absent || q->f.kind != EFFECT_WRITE || lstat(q->f.target, &st) == 0)
+                buf_printf(out, ",\"on_host\":%s", absent ? "false" : "true");
+}
+
 /* A symlink, or a program that needs another one: the file that is judged in its place. */
 static bool leads_elsewhere(const struct asked *q)
 {
@@ -179,13 +224,6 @@ static void deny_json(const struct asked *q, struct buf *out)
 
         buf_puts(out, "],\"adds\":");
         buf_json(out, buf_span(&q->cost));
-}
-
-/* Does the box have the image's file of that name, if any, and not the host's? */
-static bool is_of_image(const struct asked *q)
-{
-        bool file = q->f.kind == EFFECT_READ || q->f.kind == EFFECT_WRITE || q->f.kind == EFFECT_RUN;
-        return file && policy_root(q->c) && !q->d.door;
 }
 
 /* ---- what the run may hold by then ---- */
@@ -267,8 +305,8 @@ static void why_json(const struct asked *q, struct buf *out)
                 buf_member(out, "opens", q->f.target);
         }
 
-        if (is_absent(q))
-                buf_puts(out, ",\"on_host\":false");
+        if (is_of_host(q) && may_be_told(q))
+                put_on_host(q, out);
 
         if (is_of_image(q))
                 buf_member(out, "root", policy_root(q->c));
@@ -494,7 +532,11 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
                 return NULL;
 
         struct policy_context c = api_context(p);
-        struct asked q = { .c = p->checked, .text = effect, .staged = api_staged(p) };
+        struct asked q = { .c = p->checked,
+                           .text = effect,
+                           .staged = api_staged(p),
+                           .told_little = json == CORDON_WHY_JSON_INSIDE };
+        q.in.alone = q.told_little;
         if (policy_effect_parse(effect, &c, &q.f, to_err(e)) < 0)
                 return NULL;
 

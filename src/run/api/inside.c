@@ -271,7 +271,7 @@ static void judge_bare(const struct checked_policy *c, const struct effect *f, s
 {
         char found[PATH_MAX];
 
-        if (!is_any(d->door) || !api_find_program(f->target, found, sizeof found))
+        if (!is_any(d->door) || (!in->alone && !api_find_program(f->target, found, sizeof found)))
                 return; /* named by a line, denied, or of no host: as it was decided */
 
         if (!find_in_box(c, f->target, in->path))
@@ -290,8 +290,9 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
         if (d->answer != ANSWER_ALLOW || (bare && !api_find_program(f->target, found, sizeof found)))
                 return;
 
-        const char *program = bare ? found : f->target;
-        if (!api_starter(program, starter))
+        const char *program = !bare ? f->target : in->path[0] ? in->path : found;
+        const struct effect seen = { .kind = EFFECT_READ, .target = program };
+        if (policy_decide(c, &seen).built_in || !api_starter(program, starter)) /* the box has its own */
                 return;
 
         bool script = api_interpreter(program, found, sizeof found);

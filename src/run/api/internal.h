@@ -342,6 +342,7 @@ void api_dry_done(struct dry_box *d);
 struct api_inside {
         char path[4096];
         bool nowhere; /* a symlink loop */
+        bool alone;   /* set before: programs that only the host's PATH has make no difference */
 };
 /* Does the answer lie in the plan? Then `b` has one, or else nothing is known beyond the doors. */
 bool api_inside_asks_plan(const struct checked_policy *c, const struct effect *f);
