@@ -31,6 +31,7 @@ const char *const gaps_process_wall[] = {
         "the process wall: what was written does not start, but the dynamic loader can be asked to load it",
         "the process wall: no private /tmp, home or /proc; numbers of other processes can be seen",
         "the process wall: the host's name and clock are the host's",
+        "the process wall: before Linux 6.10 a device behind a read door takes any ioctl of its readers",
         "the process wall: as an ordinary user the box has the caller's own id",
         NULL,
 };

@@ -22,6 +22,7 @@ static bool lists(const char *list, const char *name)
 }
 
 bool wall_excused(enum wall_layer l) { return lists(getenv("CORDON_KNOCKOUT"), wall_layer_name(l)); }
+bool wall_unscoped(void) { return lists(getenv("CORDON_KNOCKOUT"), "scopes"); }
 bool wall_left_out(enum wall_layer l)
 {
         return wall_excused(l) || lists(getenv("CORDON_SABOTAGE"), wall_layer_name(l));

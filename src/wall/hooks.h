@@ -14,6 +14,8 @@ bool wall_left_out(enum wall_layer l);
 /* Named in CORDON_KNOCKOUT: left out on purpose, so attestation skips it. Attestation must detect a sabotaged
  * layer. */
 bool wall_excused(enum wall_layer l);
+/* "scopes" in CORDON_KNOCKOUT: as if Landlock were older than they are. */
+bool wall_unscoped(void);
 /* Holds this process for two seconds, in which it is called at-NAME, or ends it, when CORDON_STEP is "NAME"
  * or "NAME:kill". */
 void wall_step(const char *name);
@@ -25,6 +27,7 @@ static inline bool wall_left_out(enum wall_layer l)
         (void) l;
         return false;
 }
+static inline bool wall_unscoped(void) { return false; }
 static inline bool wall_excused(enum wall_layer l)
 {
         (void) l;

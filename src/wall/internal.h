@@ -171,6 +171,8 @@ struct wall_init {
         int moves;                  /* to the mover; see mover.h */
         pid_t mover;                /* 0: not made yet */
         uint64_t moving[MOVES_MAX]; /* calls that it has */
+        bool scoped;                /* Landlock keeps signals in */
+        bool serves_signals;        /* else init sends them: see signals.c */
         bool serves_moves;          /* renames stop at us */
         bool serves_links;          /* as sockets for NETLINK_ROUTE do; see net_links.h */
         bool linked;                /* there was one */
@@ -352,6 +354,9 @@ uint32_t wall_task_process(const struct wall_init *w, uint32_t task);
 /* thread_name.c: answers an open for writing of the name of a thread of the task's own process. False: the
  * call is about another file. */
 bool wall_thread_name(const struct wall_init *w, const struct seccomp_notif *n);
+/* signals.c: a call that sends a signal. True: it is answered; false: the answer is in *ret. */
+bool wall_signal_call(const struct wall_init *w, const struct seccomp_notif *n,
+                      struct seccomp_notif_resp *ret);
 /* setgid.c: a chmod with the setgid bit, for a directory. Returns 0 or -errno; EPERM: not a directory. */
 int wall_setgid(const struct wall_init *w, const struct seccomp_notif *n);
 /* inotify.c: adds the watch that a task requests. Returns the watch descriptor or -errno; in `ret_denied` the
@@ -364,7 +369,8 @@ struct wall_sample {
         uint64_t tasks;
 };
 int wall_sample(const struct wall_init *w, struct wall_sample *ret);
-uint64_t wall_sample_files(const struct wall_init *w); /* open descriptors of the process that has most */
+uint64_t wall_stat_field(const char *stat, unsigned n); /* of /proc/PID/stat, 1-based; 0: malformed */
+uint64_t wall_sample_files(const struct wall_init *w);  /* open descriptors of the process that has most */
 /* Every entry of a directory of /proc that is a number. */
 int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *name), void *ctx);
 /* sample_shared.c: bytes of memory files and segments, in a process or not. begin: while the handles are

@@ -2,8 +2,9 @@
 /* wall/wall_ops.c - the walls of this version: one row each. */
 #include "wall/wall.h"
 
-/* The first ABI that scopes signals and abstract sockets; the process wall has nothing else that does. */
-enum { PROCESS_WALL_ABI = HOST_LANDLOCK_SCOPES };
+/* The first ABI that denies TCP. Files that can only be read are cut off by none since the third; before the
+ * sixth init sends signals, and no socket is made that would have an abstract name. */
+enum { PROCESS_WALL_ABI = 4 };
 
 static int check_ids(const struct host_facts *f, struct err *e)
 {
@@ -23,7 +24,7 @@ static int check_process(const struct host_facts *f, struct err *e)
 
         (void) err_set(e, ERR_HOST, 0, "the process wall needs Landlock ABI %d; this kernel has %d",
                        PROCESS_WALL_ABI, f->landlock_abi);
-        return err_hint(e, "Linux 6.12 or newer has it; or let user namespaces be made: see `cordon doctor`");
+        return err_hint(e, "Linux 6.7 or newer has it; or let user namespaces be made: see `cordon doctor`");
 }
 
 const struct wall_ops *wall_ops(enum wall_kind k)

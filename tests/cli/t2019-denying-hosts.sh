@@ -20,7 +20,7 @@ has "the help of run lists it" "$("$CORDON" run --help)" '"namespace without lan
 
 # A kernel that is too old is named; one that is not, but filtered, is not.
 out=$(try setarch --uname-2.6 ./deny $mount_setattr:$enosys -- "$CORDON" run --ledger off --wall namespace -- echo RAN)
-has "an old kernel: which one is needed" "$out" "hint: cordon needs Linux 5.14 or newer; this is 2.6"
+has "an old kernel: which one is needed" "$out" "hint: cordon needs Linux 5.13 or newer; this is 2.6"
 hasnt "a filter in a new one is not said to be an old kernel" "$(try ./deny $mount_setattr:$enosys -- "$CORDON" run --ledger off --wall namespace -- echo RAN)" "or newer"
 
 # User namespaces off: the hint of what the process wall cannot hold does not name the process wall.

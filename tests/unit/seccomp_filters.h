@@ -38,6 +38,7 @@ static inline struct seccomp_ask ask_of(enum seccomp_arch arch, unsigned bits)
                                      .links = bits & 16,
                                      .syncs = bits & 16,
                                      .names = bits & 16,
+                                     .signals = bits & 16,
                                      .own = OUR_OWN };
 }
 

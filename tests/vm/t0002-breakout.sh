@@ -25,11 +25,11 @@ each "root" "$CORDON" selftest breakout --json
 each "root, root inside" "$CORDON" selftest breakout --json --root
 each "user" user "$CORDON" selftest breakout --json
 each "user, root inside" user "$CORDON" selftest breakout --json --root
-if [ "${abi:-0}" -ge 6 ]; then
+if [ "${abi:-0}" -ge 4 ]; then
         each "user, process wall" user "$CORDON" selftest breakout --json --wall process
 else
         "$CORDON" run --wall process -- true >out 2>err
-        is "the process wall is refused without Landlock ABI 6" $? 125
+        is "the process wall is refused without Landlock ABI 4" $? 125
         has "with a reason" "$(cat err)" "Landlock ABI"
 fi
 # Files of root on tmpfs as doors: a kernel before 6.3 cannot map ids there.

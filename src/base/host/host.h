@@ -54,10 +54,15 @@ struct host_facts {
 
 int host_facts_quick(struct host_facts *ret, struct err *e);
 /* Before the oldest kernel that has the calls of a box. */
-#define HOST_KERNEL_TEXT "5.14"
+#define HOST_KERNEL_TEXT "5.13"
 static inline bool host_is_old(const struct host_facts *f)
 {
-        return f->kernel_major * 1000 + f->kernel_minor < 5014;
+        return f->kernel_major * 1000 + f->kernel_minor < 5013;
+}
+/* Can init send the signals of a box? A call that it has taken is not interrupted since 5.19. */
+static inline bool host_serves_signals(const struct host_facts *f)
+{
+        return f->kernel_major * 1000 + f->kernel_minor >= 5019;
 }
 #define HOST_AS_USER "docker run --user 1000 ... (or --cap-add SYS_ADMIN)"
 /* The number of processors a box can use, regardless of the caller's own affinity: a process can widen its

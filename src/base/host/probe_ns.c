@@ -406,10 +406,9 @@ void host_look_fuse(struct host_finding *f)
         char why[96];
         struct host_facts facts = { 0 };
         struct err e;
-        if (host_facts_quick(&facts, &e) < 0 || facts.landlock_abi < HOST_LANDLOCK_SCOPES) {
+        if (host_facts_quick(&facts, &e) < 0 || !host_serves_signals(&facts)) {
                 host_say(f, HOST_WEAK,
-                         "hidden paths stay hidden, but lookups are not reported: needs Landlock ABI %d",
-                         HOST_LANDLOCK_SCOPES);
+                         "hidden paths stay hidden, but lookups are not reported: needs Linux 5.19");
                 return;
         }
 

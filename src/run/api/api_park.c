@@ -102,7 +102,8 @@ enum box_observe api_observe(const struct cordon_box *b)
 
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p)
 {
-        return b->facts.landlock_abi >= HOST_LANDLOCK_SCOPES && !(p->without & WITHOUT_LANDLOCK);
+        return host_serves_signals(&b->facts) ||
+               (b->facts.landlock_abi >= HOST_LANDLOCK_SCOPES && !(p->without & WITHOUT_LANDLOCK));
 }
 
 /* For people. */

@@ -319,10 +319,11 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
         if (abi >= 4 && !w->plan->net && !(w->plan->local & LOCAL_LOOPBACK))
                 a.net = NET_BIND_TCP | NET_CONNECT_TCP;
 
-        if (abi >= 6)
+        w->scoped = abi >= HOST_LANDLOCK_SCOPES && !wall_unscoped();
+        if (w->scoped)
                 a.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL;
 
-        size_t size = abi >= 6 ? sizeof a : abi >= 4 ? 16 : 8;
+        size_t size = w->scoped ? sizeof a : abi >= 4 ? 16 : 8;
         AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &a, size, 0));
         if (set < 0)
                 return wall_fail(e, STAGE_LANDLOCK, "making the Landlock rules");

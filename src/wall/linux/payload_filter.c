@@ -53,6 +53,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .watch_maps = own && !w->plan->run_any,
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
+                                   .signals = w->serves_signals,
                                    .syncs = writes_outside(w->plan),
                                    .links = w->serves_links,
                                    .names = own ? w->names >= 0 : w->s->tell,
@@ -73,6 +74,7 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
         w->own |= 1;
         w->serves_moves = wall_has(w->plan->wall, WALL_OWN_ROOT) && has_edited_directory(w->plan);
         w->serves_links = wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NET);
+        w->serves_signals = !w->scoped && !wall_left_out(LAYER_LANDLOCK) && !wall_left_out(LAYER_PID);
         return compile(w, e);
 }
 
@@ -87,12 +89,18 @@ static long load(struct wall_init *w, unsigned flags)
 }
 
 /* The same filter, but no process serves what it can do without: none could, or a signal would interrupt it
- * halfway. Renames go to the kernel, there are no sockets for NETLINK_ROUTE, and no thread names another. */
+ * halfway. Renames and signals go to the kernel, there are no sockets for NETLINK_ROUTE, and no thread names
+ * another. */
 static long load_without_services(struct wall_init *w, unsigned flags)
 {
         struct err ignored;
-        if (w->serves_moves || w->serves_links || w->names >= 0) {
-                w->serves_moves = w->serves_links = false;
+        if (w->serves_signals && !wall_has(w->plan->wall, WALL_OWN_ROOT)) {
+                errno = EBUSY; /* then nothing would keep its signals from other processes */
+                return -1;
+        }
+
+        if (w->serves_moves || w->serves_links || w->serves_signals || w->names >= 0) {
+                w->serves_moves = w->serves_links = w->serves_signals = false;
                 fd_close(&w->names);
                 (void) compile(w, &ignored);
         }
@@ -113,8 +121,8 @@ int wall_filter_load(struct wall_init *w, struct err *e)
         if (wall_left_out(LAYER_SECCOMP))
                 return 0;
 
-        bool listens =
-                w->s->tell || wall_has(w->plan->wall, WALL_OWN_ROOT); /* which makes some calls for the box */
+        bool listens = w->s->tell || w->serves_signals ||
+                       wall_has(w->plan->wall, WALL_OWN_ROOT); /* which makes some calls for the box */
         long r = listens ? load_listening(w) : load(w, 0);
         if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
                 listens = false;

@@ -322,6 +322,9 @@ static void answer_notification(struct watch *t)
                            &n.data)) { /* shown by `connects`; not served, every filter lets it through */
                 tell_of_connect(t, &n);
                 r.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+        } else if (seccomp_signals(&n.data)) {
+                if (wall_signal_call(t->w, &n, &r))
+                        return;
         } else if (seccomp_link(&n.data)) {
                 if (connector_link(t->w, &n, &r))
                         return;

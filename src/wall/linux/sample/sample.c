@@ -15,7 +15,7 @@
 
 /* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
  * the name in front of it is the payload's to choose. */
-static uint64_t stat_field(const char *stat, unsigned n)
+uint64_t wall_stat_field(const char *stat, unsigned n)
 {
         const char *at = strrchr(stat, ')');
         if (!at)
@@ -66,7 +66,7 @@ static void find_living(int proc, const char *stat, struct living *l)
 
         (void) snprintf(name, sizeof name, "%.20s/task", l->pid);
         AUTO_FD(tasks, openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-        if (tasks >= 0 && stat_field(stat, 20) > 1)
+        if (tasks >= 0 && wall_stat_field(stat, 20) > 1)
                 (void) wall_each_number(tasks, note_living, l);
 }
 
@@ -121,10 +121,10 @@ static void add_process(void *ctx, int proc, const char *pid)
         uint64_t ticks = 0;
         for (unsigned f = 14; f <= 17;
              f++) /* utime stime cutime cstime: includes children that were waited for */
-                ticks += stat_field(text, f);
+                ticks += wall_stat_field(text, f);
 
         s->cpu_ns += ticks * (1000000000u / (uint64_t) hz);
-        s->tasks += stat_field(text, 20);
+        s->tasks += wall_stat_field(text, 20);
         struct living l = { .pid = pid };
         find_living(proc, text, &l);
         if (l.at[0])

@@ -50,6 +50,8 @@ struct seccomp_ask {
         bool syncs;    /* it writes files of the host: whole file systems may be flushed */
         bool links;    /* a socket for NETLINK_ROUTE is made by the supervisor: see observe/net_links.h */
         bool names;    /* an open for writing that makes no file is shown: see observe/thread_name.c */
+        bool signals;  /* nothing else keeps signals in: the supervisor sends them, and no descriptor has an
+                          owner that gets one */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
 };
 
@@ -118,6 +120,10 @@ enum seccomp_rule {
         RULE_LISTEN,   /* allowed; with `unix_served`, served */
         RULE_SYNC,     /* only if `syncs` is set; else nothing is done, and it succeeds */
         RULE_TRACE,    /* only if `trace` is set; else EPERM, reported */
+        RULE_KILL,     /* allowed; with `signals` the supervisor sends it */
+        RULE_TKILL,    /* the same, to a thread */
+        RULE_TGKILL,   /* the same, to a thread of a process */
+        RULE_SIGNAL_INFO, /* the same with data: allowed; with `signals` ENOSYS */
         SECCOMP_RULE__COUNT
 };
 
@@ -174,6 +180,9 @@ unsigned seccomp_sets_gid(const struct seccomp_data *d);
 /* Is it a call that `links` shows, and which? */
 enum seccomp_link { LINK_NOT = 0, LINK_MAKES, LINK_BINDS, LINK_NAMES, LINK_SENDS };
 enum seccomp_link seccomp_link(const struct seccomp_data *d);
+/* Is it a call that `signals` shows, and whom does its first argument name? */
+enum seccomp_signals { SIGNALS_NOT = 0, SIGNALS_PROCESS, SIGNALS_THREAD, SIGNALS_THREAD_OF };
+enum seccomp_signals seccomp_signals(const struct seccomp_data *d);
 /* Is it a connect() or listen() that `unix_served` sends to the supervisor? */
 bool seccomp_served(const struct seccomp_data *d);
 

@@ -362,6 +362,8 @@ static const struct values fcntl_refused[] = {
         { 1038, 1038 }, /* F_SET_FILE_RW_HINT */
         { 1040, 1040 }, /* F_SETDELEG */
 };
+static const struct values fcntl_owners[] = { { 8, 8 }, { 15, 15 } }; /* F_SETOWN, F_SETOWN_EX */
+static const struct values ioctl_signals[] = { { 0x8901, 0x8902 } };  /* FIOSETOWN, SIOCSPGRP */
 /* MADV_MERGEABLE reveals memory contents of other processes; MADV_HWPOISON and MADV_SOFT_OFFLINE take pages
  * away. */
 static const struct values madvise_refused[] = { { 12, 12 }, { 100, 101 } };
@@ -468,6 +470,8 @@ static uint32_t rule_ioctl(struct program *p)
         uint32_t asks = choose(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
         uint32_t owner = choose(p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners),
                                                      asks, GO_ALLOW });
+        if (p->ask->signals)
+                owner = choose(p, CHOICE(LOW(1), ioctl_signals, GO_EPERM, owner));
         return choose(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
 }
 
@@ -602,6 +606,18 @@ static uint32_t rule_mmap(struct program *p)
  * host would wait for the disk. */
 static uint32_t rule_sync(struct program *p) { return p->ask->syncs ? GO_ALLOW : GO_DONE; }
 
+static uint32_t rule_kill(struct program *p) { return p->ask->signals ? GO_NOTIFY : GO_ALLOW; }
+
+static uint32_t rule_signal_info(struct program *p) { return p->ask->signals ? GO_ENOSYS : GO_ALLOW; }
+
+/* The owner of a descriptor is sent a signal of the box's choice. */
+static uint32_t rule_fcntl(struct program *p)
+{
+        uint32_t other =
+                p->ask->signals ? choose(p, CHOICE(LOW(1), fcntl_owners, GO_EPERM, GO_ALLOW)) : GO_ALLOW;
+        return choose(p, CHOICE(LOW(1), fcntl_refused, GO_EINVAL, other));
+}
+
 static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
 
 static uint32_t rule_memfd(struct program *p)
@@ -655,7 +671,7 @@ static const struct form {
         [RULE_SELF_ARG0] = FUNCTION(rule_self),
         [RULE_SETPRIORITY] = FUNCTION(rule_setpriority),
         [RULE_IOPRIO] = FUNCTION(rule_ioprio),
-        [RULE_FCNTL] = LIST(1, fcntl_refused, GO_EINVAL, GO_ALLOW),
+        [RULE_FCNTL] = FUNCTION(rule_fcntl),
         [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP),
         [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
         [RULE_SENDTO] = FUNCTION(rule_sendto),
@@ -673,6 +689,10 @@ static const struct form {
         [RULE_LISTEN] = FUNCTION(rule_listen),
         [RULE_SYNC] = FUNCTION(rule_sync),
         [RULE_TRACE] = FUNCTION(rule_trace),
+        [RULE_KILL] = FUNCTION(rule_kill),
+        [RULE_TKILL] = FUNCTION(rule_kill),
+        [RULE_TGKILL] = FUNCTION(rule_kill),
+        [RULE_SIGNAL_INFO] = FUNCTION(rule_signal_info),
 #undef LIST
 #undef BITS
 #undef FUNCTION

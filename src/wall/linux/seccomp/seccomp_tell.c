@@ -178,6 +178,16 @@ enum seccomp_link seccomp_link(const struct seccomp_data *d)
                                                               : LINK_NOT;
 }
 
+enum seccomp_signals seccomp_signals(const struct seccomp_data *d)
+{
+        const struct seccomp_row *row = row_of(d);
+        unsigned rule = row ? row->rule : RULE_NONE;
+        return rule == RULE_KILL     ? SIGNALS_PROCESS
+               : rule == RULE_TKILL  ? SIGNALS_THREAD
+               : rule == RULE_TGKILL ? SIGNALS_THREAD_OF
+                                     : SIGNALS_NOT;
+}
+
 bool seccomp_served(const struct seccomp_data *d)
 {
         const struct seccomp_row *row = row_of(d);
