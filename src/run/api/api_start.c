@@ -628,7 +628,8 @@ static bool next_wall_holds(struct cordon_box *b)
 {
         struct err e;
         enum wall_kind next = wall_choice(WALL_AUTO, 1);
-        if (policy_wall(b->policy->checked) != wall_choice(WALL_AUTO, 0) ||
+        const struct checked_policy *c = b->policy->checked; /* NULL: that is why it failed */
+        if (!c || policy_wall(c) != wall_choice(WALL_AUTO, 0) ||
             wall_ops(next)->check_host(&b->facts, &e) < 0)
                 return false;
 
