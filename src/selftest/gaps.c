@@ -12,7 +12,8 @@ const char *const gaps_always[] = {
         ("/proc/self/pagemap and smaps show whether another process has the same page of a shared file "
          "mapped: "
          "a channel between boxes, and a sign of which programs run"),
-        "/proc/self/net/sockstat and protocols count memory and sockets of TCP and UDP of the whole host",
+        ("/proc/self/net/sockstat and protocols count memory and sockets of TCP and UDP of the whole host, "
+         "softnet_stat its packets"),
         "sysinfo(2), uname(2) and cpuid show the machine's memory, load, kernel and processor",
         "a read door below /tmp is read-only by its mount alone: Landlock's rule for /tmp covers it too",
         "a fifo of the host behind a read door below /tmp can be written: the mount does not stop that",

@@ -1,16 +1,16 @@
 #!/bin/sh
 # `local proc`: /proc/cpuinfo and the like are made for the box. They show its share of the machine and none of the host's
 # load, they cannot be written, and no other name of proc comes with them.
+# shellcheck disable=SC1091,SC2010,SC2015,SC2016,SC2086
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/lib.sh"
 cd "$T" || exit 1
 chmod 755 "$T"
 cp "$BUILD/tests/hooked" "$T/hooked" && chmod 755 "$T/hooked" || { fail "the program with hooks is built"; done_testing; }
 compile nested
-NAMES="cpuinfo loadavg meminfo stat uptime version"
+NAMES="cpuinfo diskstats filesystems loadavg meminfo stat uptime version vmstat"
 # Everything that proc itself has beside processes, as this kernel has it.
-# shellcheck disable=SC2010
-OTHERS=$(ls /proc | grep -v -x -E "[0-9]+|self|thread-self|$(echo "$NAMES" | tr ' ' '|')" | tr '\n' ' ')
+OTHERS=$(ls /proc | grep -v -x -E "[0-9]+|self|thread-self|mounts|net|$(echo "$NAMES" | tr ' ' '|')" | tr '\n' ' ')
 
 root() { "$@"; }
 for who in root as_user; do
@@ -27,17 +27,18 @@ for who in root as_user; do
                 ok "$as: and has been up as long" test "$own" -ge "$before" -a "$own" -le "$after"
                 is "$as: the kernel's version is what uname says" "$(box -- sh -c 'cut -d " " -f 3 /proc/version; uname -r' | sort -u | wc -l)" 1
                 hasnt "$as: not who built it" "$(box -- cat /proc/version)" gcc
+                is "$as: of disks and paging there is nothing" "$(box -- sh -c 'cat /proc/diskstats; grep -v " 0$" /proc/vmstat; echo BEGAN')" BEGAN
+                is "$as: the mounts and the network are the process's own" "$(box -- sh -c 'readlink /proc/mounts /proc/net; cmp /proc/mounts /proc/self/mounts; sed -n "s/^ *\(.*\):.*/\1/p" /proc/net/dev' | tr '\n' ' ')" \
+                        "self/mounts self/net lo "
                 hasnt "$as: no serial number, nor a frequency that follows the load" "$(box -- grep -i -E '^(serial|hardware|cpu mhz|microcode)' /proc/cpuinfo)" :
-                # shellcheck disable=SC2016
                 is "$as: no other name of proc is there" "$(box -- sh -c 'cd /proc; for n; do stat "$n" 2>&1 | grep -v "No such file or directory"; done; echo BEGAN' sh $OTHERS)" BEGAN
-                # shellcheck disable=SC2016
-                is "$as: nothing of it can be written, removed or made" "$(box -- sh -c 'for f in cpuinfo loadavg meminfo stat uptime version; do
+                is "$as: nothing of it can be written, removed or made" "$(box -- sh -c 'for f; do
                         (: >>/proc/$f) 2>&- && echo $f written; chmod 666 /proc/$f 2>&- && echo $f changed; rm -f /proc/$f 2>&- && echo $f removed; done
-                        cd /sys/devices/system/cpu && for f in online possible present cpu0/x new; do (: >>$f) 2>&- && echo $f written; done; echo BEGAN')" BEGAN
+                        cd /sys/devices/system/cpu && for f in online possible present cpu0/x new; do (: >>$f) 2>&- && echo $f written; done; echo BEGAN' sh $NAMES mounts net)" BEGAN
                 is "$as: /sys has nothing else" "$(box -- sh -c 'cd /sys && find . | grep -v -E "^\./devices/system/cpu/(cpu[0-9]+|online|possible|present)$" | sort | tr "\n" " "')" ". ./devices ./devices/system ./devices/system/cpu "
                 # --- boxes without ---
-                is "$as: the strict box has none of it" "$(box --use base/strict -- sh -c 'cd /proc; ls -d cpuinfo loadavg meminfo stat uptime version /sys 2>&- ; echo BEGAN')" BEGAN
-                is "$as: unless it says so" "$(box --use base/strict --local proc -- sh -c 'cd /proc; echo cpuinfo loadavg meminfo stat uptime version | xargs ls -d | wc -l')" 6
+                is "$as: the strict box has none of it" "$(box --use base/strict -- sh -c 'cd /proc; ls -d "$@" mounts net /sys 2>&- ; echo BEGAN' sh $NAMES)" BEGAN
+                is "$as: unless it says so" "$(box --use base/strict --local proc -- sh -c 'cd /proc; ls -d "$@" mounts net | wc -l' sh $NAMES)" 11
         done
         # --- a nested proc, with all that forbids one taken away ---
         hooked() { $who env CORDON_KNOCKOUT=seccomp,landlock,nested-user,memfd-noexec timeout 30 "$T/hooked" run -q --wall namespace --read "$T/nested" "$@" -- "$T/nested" </dev/null 2>&1; }
@@ -60,7 +61,6 @@ done
 # A kernel that does not let a proc be narrowed: a box without these files, and no other name of proc instead.
 if strace -f -o /dev/null -e trace=fspick -e inject=fspick:error=EPERM "$CORDON" run -q --wall namespace --ledger off -- true 2>/dev/null; then
         for observe in denials off; do
-                # shellcheck disable=SC2016,SC2086
                 is "observe $observe: where proc cannot be narrowed, the box has its processes alone" "$(strace -f -o /dev/null -e trace=fspick -e inject=fspick:error=EPERM "$CORDON" run -q --wall namespace --observe $observe --ledger off -- \
                         sh -c 'cat /proc/self/comm; cd /proc; for n; do [ ! -e $n ] || echo $n; done' sh $NAMES $OTHERS 2>/dev/null </dev/null)" cat
         done

@@ -710,6 +710,8 @@ static void test_view__proc_shows_the_box_its_share(void)
         CHECK(strstr(cover(&s, "/proc/stat"), "\nbtime 1700000000\n") != NULL);
         CHECK_STR(cover(&s, "/proc/uptime"), "1234.56 0.00\n");
         CHECK_STR(cover(&s, "/proc/loadavg"), "0.00 0.00 0.00 1/1 1\n");
+        CHECK_STR(cover(&s, "/proc/diskstats"), "");
+        CHECK(strstr(cover(&s, "/proc/vmstat"), "pgpgin 0\n") != NULL);
         CHECK_STR(cover(&s, "/proc/version"), "Linux version 6.1 (box@box) #1 SMP\n");
         CHECK_STR(find_step(s.p, STEP_FILE, "/sys/devices/system/cpu/online")->text, "2-3,7\n");
         CHECK_STR(find_step(s.p, STEP_FILE, "/sys/devices/system/cpu/possible")->text, "0-7\n");

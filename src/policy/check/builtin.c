@@ -23,11 +23,16 @@ static const struct builtin_file files[] = {
         { "/proc/self", true, false, false, "the box's own /proc", 0 },
         { "/proc/thread-self", true, false, false, "the box's own /proc", 0 },
         { "/proc/cpuinfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/diskstats", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/filesystems", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/loadavg", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/meminfo", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/mounts", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/net", true, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/stat", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/uptime", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/proc/version", false, false, false, "the box's own /proc", LOCAL_PROC },
+        { "/proc/vmstat", false, false, false, "the box's own /proc", LOCAL_PROC },
         { "/sys/devices/system/cpu", true, false, false, "the box's own /sys", LOCAL_PROC },
 };
 

@@ -125,46 +125,49 @@ static int kernel_images(struct probe_result *r)
 
 /* Files that cordon creates, if a box has them: they must not be the kernel's. */
 static const struct {
-        const char *path, *own; /* the beginning of an uninformative one, or its content */
+        const char *path, *own; /* what only an uninformative one has */
+        bool whole;             /* and nothing else */
 } made_files[] = {
-        { "/proc/loadavg", "0.00 0.00 0.00 " },
-        { "/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n" },
-        { "/proc/uptime", " 0.00\n" },
-        { "/proc/version", " (box@box) " },
-        { "/proc/meminfo", "\nCached:                0 kB\n" },
+        { "/proc/cpuinfo", "", false }, /* what the processor itself tells */
+        { "/proc/diskstats", "", true },
+        { "/proc/filesystems", "nodev\tproc\nnodev\ttmpfs\nnodev\tdevpts\n", true },
+        { "/proc/loadavg", "0.00 0.00 0.00 ", false },
+        { "/proc/meminfo", "\nCached:                0 kB\n", false },
+        { "/proc/stat", "cpu  0 0 0 0 0 0 0 0 0 0\n", false },
+        { "/proc/uptime", " 0.00\n", false },
+        { "/proc/version", " (box@box) ", false },
+        { "/proc/vmstat", "pgpgin 0\npgpgout 0\npswpin 0\npswpout 0\n", false },
 };
 
-static int made_is_ours(struct probe_result *r, const char *path, const char *own)
+static int made_is_ours(struct probe_result *r, size_t which)
 {
         char text[8192];
+        const char *path = made_files[which].path, *own = made_files[which].own;
         AUTO_FD(fd, open(path, O_RDONLY | O_CLOEXEC));
         ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
         if (n < 0)
                 return refused(r, path);
 
         text[n] = '\0';
-        return strstr(text, own) ? held(r, "%s is one that was made for the box", path)
-                                 : escaped(r, "%s is the kernel's", path);
+        bool ours = made_files[which].whole ? strcmp(text, own) == 0 : strstr(text, own) != NULL;
+        return ours ? held(r, "%s is one that was made for the box", path)
+                    : escaped(r, "%s is the kernel's", path);
 }
 
 static int made_facts(struct probe_result *r)
 {
         for (size_t i = 0; i < COUNT(made_files); i++)
-                if (made_is_ours(r, made_files[i].path, made_files[i].own) == PROBE_ESCAPED)
+                if (made_is_ours(r, i) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         return (int) r->outcome;
 }
 
 static int made_written(struct probe_result *r)
 {
-        static const char *const paths[] = { "/proc/cpuinfo",
-                                             "/proc/loadavg",
-                                             "/proc/meminfo",
-                                             "/proc/stat",
-                                             "/proc/uptime",
-                                             "/proc/version",
-                                             "/sys/devices/system/cpu/online" };
-        return by_write_opens(r, paths, COUNT(paths));
+        for (size_t i = 0; i < COUNT(made_files); i++)
+                if (by_write_open(r, made_files[i].path) == PROBE_ESCAPED)
+                        return PROBE_ESCAPED;
+        return by_write_open(r, "/sys/devices/system/cpu/online");
 }
 
 static int kernel_facts(struct probe_result *r)
@@ -173,7 +176,7 @@ static int kernel_facts(struct probe_result *r)
                 "/proc/kallsyms",        "/proc/config.gz",   "/proc/cmdline", "/proc/interrupts",
                 "/proc/timer_list",      "/proc/sched_debug", "/proc/modules", "/proc/vmallocinfo",
                 "/proc/slabinfo",        "/proc/iomem",       "/proc/ioports", "/proc/latency_stats",
-                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps",   "/proc/diskstats"
+                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps"
         };
 
         return read_each(r, paths, COUNT(paths));
@@ -181,8 +184,7 @@ static int kernel_facts(struct probe_result *r)
 
 static int load_facts(struct probe_result *r)
 {
-        static const char *const paths[] = { "/proc/pressure/cpu", "/proc/vmstat", "/proc/locks",
-                                             "/proc/net/unix", "/proc/net/tcp" };
+        static const char *const paths[] = { "/proc/pressure/cpu", "/proc/locks", "/proc/zoneinfo" };
         return read_each(r, paths, COUNT(paths));
 }
 

@@ -118,25 +118,29 @@ static void write_uptime(const struct builder *b, struct buf *out)
         buf_printf(out, "%llu.%02u 0.00\n", (unsigned long long) cs / 100, (unsigned) (cs % 100));
 }
 
-static void write_loadavg(const struct builder *b, struct buf *out)
-{
-        (void) b;
-        buf_puts(out, "0.00 0.00 0.00 1/1 1\n");
-}
-
 static void write_version(const struct builder *b, struct buf *out)
 {
         const struct host_machine *m = b->r->machine;
         buf_printf(out, "Linux version %s (" BOX_USER "@box) %s\n", m->release, m->version);
 }
 
+static const char no_paging[] =
+        "pgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\npgmajfault 0\noom_kill 0\n";
+
 static const struct {
         const char *path;
         void (*write)(const struct builder *, struct buf *);
+        const char *text;
 } files[] = {
-        { "/proc/cpuinfo", write_cpuinfo }, { "/proc/loadavg", write_loadavg },
-        { "/proc/meminfo", write_meminfo }, { "/proc/stat", write_stat },
-        { PLAN_UPTIME, write_uptime },      { "/proc/version", write_version },
+        { "/proc/cpuinfo", write_cpuinfo, NULL },
+        { "/proc/diskstats", NULL, "" },
+        { "/proc/filesystems", NULL, "nodev\tproc\nnodev\ttmpfs\nnodev\tdevpts\n" },
+        { "/proc/loadavg", NULL, "0.00 0.00 0.00 1/1 1\n" },
+        { "/proc/meminfo", write_meminfo, NULL },
+        { "/proc/stat", write_stat, NULL },
+        { PLAN_UPTIME, write_uptime, NULL },
+        { "/proc/version", write_version, NULL },
+        { "/proc/vmstat", NULL, no_paging },
 };
 
 size_t machine_steps(const struct plan_request *r)
@@ -207,7 +211,10 @@ void build_machine(struct builder *b)
         AUTO_BUF(text);
         for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
                 text.n = 0;
-                files[i].write(b, &text);
+                if (files[i].write)
+                        files[i].write(b, &text);
+                else
+                        buf_puts(&text, files[i].text);
                 keep(b, STEP_COVER, files[i].path, &text);
         }
 

@@ -68,6 +68,18 @@ static int cover_names(const struct wall_init *w, int from)
         return 0;
 }
 
+/* Symlinks into the asking process's own directory, which a box sees: they are held in place by a mount of
+ * their own. Where the kernel does not permit it, the box has none. */
+static void keep_links(int proc)
+{
+        static const char *const names[] = { "mounts", "net" };
+        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+                AUTO_FD(tree, mount_clone(proc, names[i], AT_SYMLINK_NOFOLLOW));
+                if (tree >= 0)
+                        (void) mount_move_to(tree, proc, names[i]);
+        }
+}
+
 static bool has_covers(const struct plan *p)
 {
         for (size_t i = 0; i < p->step_count; i++)
@@ -100,6 +112,7 @@ static int proc_with_covers(struct wall_init *w, const struct plan_step *s, stru
         if (wall_attach(w, w->proc, s->path, true, e) < 0)
                 return -1;
 
+        keep_links(w->proc);
         if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0) {
                 w->names = mount_clone(w->proc, "", 0);
                 if (wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
