@@ -1,7 +1,7 @@
 #!/bin/sh
 # A box watches (inotify) the files that it can change, and behind its read doors the changes of files: not who opens them, and
 # nothing in a directory in which a name is hidden. Programs that wait for changes go on working.
-# shellcheck disable=SC2317
+# shellcheck disable=SC1091,SC2154,SC2317
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 elsewhere watches
@@ -35,12 +35,13 @@ print("heard", len(os.read(fd, 65536)) > 0)
 print("bad", libc.inotify_add_watch(fd, None, 1), libc.inotify_add_watch(1, b"/tmp", 1), libc.inotify_add_watch(77, b"/tmp", 1))
 END
 cat >events.py <<'END'
-# Prints the events of a directory, until those of a name.
+# Prints the events of directories and files, until those of the name that is the last argument.
 import ctypes, os, struct, sys
 libc = ctypes.CDLL(None, use_errno=True)
-names = {1: "access", 2: "modify", 4: "attrib", 8: "close-write", 16: "close", 32: "open", 64: "moved-from", 128: "moved-to", 256: "create", 512: "delete"}
+names = {1: "access", 2: "modify", 4: "attrib", 8: "close-write", 16: "close", 32: "open", 64: "moved-from", 128: "moved-to", 256: "create", 512: "delete", 2048: "moved"}
 fd = libc.inotify_init1(0)
-libc.inotify_add_watch(fd, sys.argv[1].encode(), 0xfff)
+for path in sys.argv[1:-1]:
+    libc.inotify_add_watch(fd, path.encode(), 0xfff)
 print("ready", flush=True)
 while True:
     got = os.read(fd, 65536)
@@ -49,7 +50,7 @@ while True:
         name = got[16:16 + n].rstrip(bytes(1)).decode()
         got = got[16 + n:]
         print(name, names.get(mask & 0xfff, mask))
-        if name == sys.argv[2]:
+        if name == sys.argv[-1]:
             sys.exit()
 END
 for who in root as_user; do
@@ -77,6 +78,13 @@ for who in root as_user; do
         wait $!
         is "$who: the host's changes are seen, not who looks" "$(grep -v ready out | tr '\n' ' ')" \
                 "file modify file close-write new create new modify new close-write new moved-from moved moved-to moved delete end create "
+        # The host puts another file in the place of one that is watched: the watch stays with the old one, as a descriptor does.
+        rm -rf "$D/seen" "$D/away" out && mkdir "$D/seen" "$D/away" && echo 1 >"$D/seen/file" && mkdir "$D/seen/signal"
+        run --read "$D/seen" --read "$T/events.py" -- python3 "$T/events.py" "$D/seen/file" "$D/seen/signal" end >out &
+        soon grep -q ready out
+        mv "$D/seen/file" "$D/away/file" && echo 2 >"$D/seen/file" && echo 3 >>"$D/seen/file" && echo >"$D/seen/signal/end"
+        wait $!
+        is "$who: what takes a watched file's place is not watched" "$(grep -v ready out | tr '\n' ' ')" " moved end create "
         if command -v node >/dev/null; then
                 rm -f "$D/seen/made" out
                 run --read "$D/seen" -- node -e '

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -44,6 +45,27 @@ int bomb_watches(const char *tag)
                 if (inotify_init1(IN_CLOEXEC) < 0)
                         return bomb_stopped(errno, i);
         return bomb_through(WATCHES);
+}
+
+/* Of two files in turn, because equal events become one. Nobody reads them. */
+int bomb_events(const char *tag)
+{
+        int bytes = 0;
+        AUTO_FD(watch, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        AUTO_FD(one, open("/tmp/one", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        AUTO_FD(two, open("/tmp/two", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+        (void) tag;
+        if (inotify_add_watch(watch, "/tmp/one", IN_MODIFY) < 0 ||
+            inotify_add_watch(watch, "/tmp/two", IN_MODIFY) < 0)
+                return bomb_stopped(errno, 0);
+
+        for (size_t i = 0; i < OPEN; i++)
+                if (pwrite(i % 2 ? one : two, "x", 1, 0) != 1)
+                        return bomb_stopped(errno, i);
+
+        (void) ioctl(watch, FIONREAD, &bytes);
+        size_t kept = (size_t) bytes / sizeof(struct inotify_event);
+        return kept < OPEN ? bomb_stopped(EOVERFLOW, kept) : bomb_through(kept);
 }
 
 /* Each with answers that nobody reads. */

@@ -21,6 +21,7 @@ int bomb_fork(const char *tag);
 int bomb_threads(const char *tag);
 int bomb_descriptors(const char *tag);
 int bomb_watches(const char *tag);
+int bomb_events(const char *tag);
 int bomb_interfaces(const char *tag);
 int bomb_inodes(const char *tag);
 int bomb_disk(const char *tag);

@@ -14,10 +14,11 @@ static const char *error_name(int sys)
         static const struct {
                 int sys;
                 const char *name;
-        } names[] = { { EAGAIN, "EAGAIN" },  { ENOMEM, "ENOMEM" }, { EMFILE, "EMFILE" }, { ENFILE, "ENFILE" },
-                      { ENOSPC, "ENOSPC" },  { EFBIG, "EFBIG" },   { E2BIG, "E2BIG" },   { EPERM, "EPERM" },
-                      { EACCES, "EACCES" },  { ENOENT, "ENOENT" }, { ENOSYS, "ENOSYS" }, { EIO, "EIO" },
-                      { ENOBUFS, "ENOBUFS" } };
+        } names[] = { { EAGAIN, "EAGAIN" },   { ENOMEM, "ENOMEM" },      { EMFILE, "EMFILE" },
+                      { ENFILE, "ENFILE" },   { ENOSPC, "ENOSPC" },      { EFBIG, "EFBIG" },
+                      { E2BIG, "E2BIG" },     { EPERM, "EPERM" },        { EACCES, "EACCES" },
+                      { ENOENT, "ENOENT" },   { ENOSYS, "ENOSYS" },      { EIO, "EIO" },
+                      { ENOBUFS, "ENOBUFS" }, { EOVERFLOW, "EOVERFLOW" } };
 
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (names[i].sys == sys)

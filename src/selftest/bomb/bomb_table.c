@@ -39,6 +39,8 @@ static const struct bomb rows[] = {
           bomb_descriptors },
         { "watches", "100 instances of inotify", SMALL, "instances of inotify", NULL, "EMFILE", true, NULL,
           bomb_watches },
+        { "events", "100000 events of inotify that nobody reads", SMALL, "queued events of inotify", NULL,
+          "EOVERFLOW", true, NULL, bomb_events },
         { "interfaces", "sockets that ask for interfaces, all full", SMALL, "sockets of that kind", NULL,
           "ENOBUFS", true, NULL, bomb_interfaces },
         { "inodes", "200000 empty files", "disk 4M " SMALL, "disk", NULL, "ENOSPC", false, NULL,

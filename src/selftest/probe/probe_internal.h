@@ -65,4 +65,4 @@ struct probe_list {
 extern const struct probe_list probes_files, probes_files_more, probes_mounts, probes_processes,
         probes_namespaces, probes_kernel, probes_abi, probes_sockets, probes_terminal, probes_execution,
         probes_privilege, probes_secrets, probes_dumps, probes_machine, probes_devices, probes_channels,
-        probes_limits, probes_races, probes_landlock;
+        probes_limits, probes_races, probes_landlock, probes_netlink;

@@ -26,10 +26,10 @@ const char *probe_outcome_name(enum probe_outcome o)
 }
 
 static const struct probe_list *const lists[] = {
-        &probes_files,      &probes_files_more, &probes_landlock, &probes_mounts,  &probes_processes,
-        &probes_namespaces, &probes_kernel,     &probes_abi,      &probes_sockets, &probes_terminal,
-        &probes_execution,  &probes_privilege,  &probes_secrets,  &probes_dumps,   &probes_machine,
-        &probes_devices,    &probes_channels,   &probes_limits,   &probes_races,
+        &probes_files,      &probes_files_more, &probes_landlock,  &probes_mounts,  &probes_processes,
+        &probes_namespaces, &probes_kernel,     &probes_abi,       &probes_sockets, &probes_netlink,
+        &probes_terminal,   &probes_execution,  &probes_privilege, &probes_secrets, &probes_dumps,
+        &probes_machine,    &probes_devices,    &probes_channels,  &probes_limits,  &probes_races,
 };
 
 const struct probe *const *probe_table(size_t *ret_count)

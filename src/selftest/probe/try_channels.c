@@ -142,6 +142,23 @@ static int inotify_opened(struct probe_result *r)
                                                  : held(r, "a watch on %s shows changes only", shared);
 }
 
+/* What no door shows, and what is a device or a process of somebody. */
+static int inotify_elsewhere(struct probe_result *r)
+{
+        static const char *const paths[] = { "/dev/null",         "/dev/tty",    "/proc",       "/proc/1",
+                                             "/proc/self/status", "/sys/kernel", "/etc/shadow", "/run",
+                                             "/var/log",          "/boot",       "/root/.ssh" };
+        AUTO_FD(fd, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+        if (fd < 0)
+                return refused(r, "inotify_init1");
+
+        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+                if (inotify_add_watch(fd, paths[i], IN_MODIFY | IN_CREATE | IN_DELETE) >= 0)
+                        return escaped(r, "inotify watches %s", paths[i]);
+
+        return refused(r, "inotify_add_watch behind no door");
+}
+
 /* Stays with the inode, and every box that has the file reads it. */
 static int hint_shared(struct probe_result *r)
 {
@@ -220,6 +237,8 @@ static const struct probe rows[] = {
             notify_shared),
         ROW("a watch on a shared file does not show who opens it", "the host's programs are observed",
             "seccomp", inotify_opened),
+        ROW("no inotify behind no door", "the host's files and devices are observed", "seccomp,mount",
+            inotify_elsewhere),
         ROW("no inotify on files that all boxes share", "the host's programs are observed", "seccomp",
             inotify_shared),
         ROW("no hint on files that all boxes share", "two boxes signal each other", "seccomp", hint_shared),

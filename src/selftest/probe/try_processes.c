@@ -231,6 +231,50 @@ static int signal_owner(struct probe_result *r)
         return held(r, "sent by the kernel; the bystander tells whether it came");
 }
 
+/* A box names its own threads by /proc, and no other process: opened, and not written. */
+static int name_other(struct probe_result *r)
+{
+        static const char *const ways[] = { "/proc/%d/comm", "/proc/%d/task/%d/comm",
+                                            "/proc/self/task/%d/comm", "/proc/thread-self/../%d/comm" };
+        const pid_t of[] = { 1, getppid(), (pid_t) r->world->keeper, (pid_t) r->world->bystander };
+        char path[64];
+        for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+                for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+                        (void) snprintf(path, sizeof path, ways[i], (int) of[k], (int) of[k]);
+#pragma GCC diagnostic pop
+                        if (by_write_open(r, path) == PROBE_ESCAPED)
+                                return PROBE_ESCAPED;
+                }
+
+        return (int) r->outcome;
+}
+
+/* What else of a thread could be written, by the paths of its name. */
+static int write_beside_name(struct probe_result *r)
+{
+        static const char *const files[] = {
+                "oom_score_adj",  "oom_adj",   "clear_refs", "sched",    "coredump_filter", "attr/current",
+                "attr/exec",      "loginuid",  "uid_map",    "gid_map",  "setgroups",       "projid_map",
+                "timens_offsets", "autogroup", "mem",        "fail-nth", "timerslack_ns",
+        };
+        char path[96];
+        for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+                for (int way = 0; way < 3; way++) {
+                        if (way == 0)
+                                (void) snprintf(path, sizeof path, "/proc/self/task/%d/%s", (int) getpid(),
+                                                files[i]);
+                        else
+                                (void) snprintf(path, sizeof path, "/proc/%s/%s",
+                                                way == 1 ? "thread-self" : "self", files[i]);
+                        if (by_write_open(r, path) == PROBE_ESCAPED)
+                                return PROBE_ESCAPED;
+                }
+
+        return (int) r->outcome;
+}
+
 #define ROW(name, success, layers, fn)                                                                       \
         {                                                                                                    \
                 name, PROBE_PROCESSES, success, layers, fn, false                                            \
@@ -269,5 +313,9 @@ static const struct probe rows[] = {
         ROW("init cannot be stopped", "refusals and limits stop with it", "pid,landlock", signal_init),
         ROW("no descriptor's signal goes outside", "signals by way of the kernel", "pid,landlock",
             signal_owner),
+        ROW("no other process can be named", "what the host's process lists show is false",
+            "mount,proc,landlock,pid", name_other),
+        ROW("nothing of a thread can be written but its name", "the kernel treats it otherwise",
+            "mount,landlock", write_beside_name),
 };
 const struct probe_list probes_processes = PROBE_LIST(rows);
