@@ -28,6 +28,7 @@ static const struct {
         { "--ro-bind-try", "`--read 'PATH?'`, at the same path inside" },
         { "--ro", "`--read PATH`, at the same path inside" },
         { "--rw", "`--edit PATH` lets it be changed in a private overlay, `--write PATH` for real" },
+        { "-r", "`--read PATH` shows it" },
         { "--read-only", "all is read-only but what `--edit` and `--write` name; leave it out" },
         { "--tmpfs",
           "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },

@@ -32,6 +32,7 @@ static const char loader[] =
         "without it\n"                                                                                       \
         "read /etc/java-25-openjdk? /etc/java-8-openjdk? # the same\n"                                       \
         "read /etc/ld.so.cache? /etc/localtime? # libraries, the time\n"                                     \
+        "read /etc/matplotlibrc? # matplotlib does not start without it\n"                                   \
         "read /etc/maven/logging? /etc/maven/m2.conf? # mvn does not start without m2.conf\n"                \
         "read /etc/mime.types? # kinds of files\n"                                                           \
         "read /etc/nanorc? # an editor\n"                                                                    \

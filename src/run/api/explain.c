@@ -299,12 +299,27 @@ static bool explain_unquoted(const char *name, struct buf *out)
         return false;
 }
 
+/* What a shell does itself: there is no program of that name, on most hosts. */
+static bool explain_builtin(const char *name, struct buf *out)
+{
+        static const char *const words[] = { "cd",     ".",     "source", "export", "alias",  "set", "unset",
+                                             "ulimit", "umask", "exec",   "eval",   "type",   "if",  "for",
+                                             "while",  "let",   "local",  "trap",   "history" };
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+                if (strcmp(name, words[i]) == 0) {
+                        buf_printf(out, "`%s` is a word of the shell: sh -c '%s ...'%s", name, name,
+                                   i == 0 ? ", or --cwd DIR" : "");
+                        return true;
+                }
+        return false;
+}
+
 static void explain_elsewhere(const struct cordon_context *cx, const char *name, struct buf *out)
 {
         char path[4096], shown[160];
         AUTO_BUF(word);
         if (!api_find_on_path(cx, name, path, sizeof path)) {
-                if (!explain_unquoted(name, out) && !explain_here(name, out))
+                if (!explain_unquoted(name, out) && !explain_here(name, out) && !explain_builtin(name, out))
                         buf_puts(out, "the box does not see such a program, and this host has none of that "
                                       "name");
                 return;
