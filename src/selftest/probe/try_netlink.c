@@ -247,11 +247,11 @@ static int other_kinds(struct probe_result *r)
 }
 
 /* 0: the box's own, or none. */
-static in_addr_t foreign_address(const struct nlmsghdr *h)
+static in_addr_t foreign_address(struct nlmsghdr *h)
 {
         const in_addr_t own = inet_addr("198.19.255.2"); /* of a box with `net` doors */
         int len = (int) IFA_PAYLOAD(h);
-        for (const struct rtattr *a = IFA_RTA((struct ifaddrmsg *) NLMSG_DATA(h)); RTA_OK(a, len);
+        for (struct rtattr *a = IFA_RTA((struct ifaddrmsg *) NLMSG_DATA(h)); RTA_OK(a, len);
              a = RTA_NEXT(a, len)) {
                 in_addr_t address;
                 if (a->rta_type != IFA_ADDRESS || RTA_PAYLOAD(a) != sizeof address)
@@ -277,7 +277,7 @@ static int own_addresses(struct probe_result *r)
 
         for (int i = 0; i < ANSWERS; i++) {
                 ssize_t n = recv(fd, &got, sizeof got, MSG_DONTWAIT);
-                for (const struct nlmsghdr *h = &got.head; n > 0 && NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
+                for (struct nlmsghdr *h = &got.head; n > 0 && NLMSG_OK(h, n); h = NLMSG_NEXT(h, n)) {
                         struct in_addr seen = { h->nlmsg_type == RTM_NEWADDR ? foreign_address(h) : 0 };
                         if (seen.s_addr)
                                 return escaped(r, "the host's address %s is listed", inet_ntoa(seen));
