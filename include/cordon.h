@@ -479,6 +479,8 @@ typedef struct cordon_result {
                              that `absent` lacks: "3 read, 40 absent"; or "" */
         const char *unlabelled; /* of stdout and stderr those that the label does not go on with: a pipe keeps
                                    it for another box only, a socket for nobody; or "" */
+        unsigned unstamped;     /* files behind `write` doors that could get no label of their own */
+        const char *unstamped_file; /* one of them, or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {

@@ -16,6 +16,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { STAMPS_MAX = 65536, STAMP_PIPE_MAX = 80, STAMP_BELOW_MAX = 10000 };
 
@@ -63,5 +64,26 @@ int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *
 int stamp_keep(const struct cordon_context *cx, const char *path, struct err *e);
 /* A file of our own state that is removed. */
 void stamp_forget(const struct cordon_context *cx, const char *path);
+/* Of the attribute alone: adds the label, or takes it off. A file of ours that is shut is opened for that
+ * moment. False: it keeps none. */
+bool stamp_change_attribute(const char *path, const struct label *l, bool drop);
+
+/* ---- stamp_written.c: files below a directory bear their label themselves ---- */
+
+struct stamp_written;
+struct stamp_left { /* what bears none, because its filesystem or owner does not let it, or nobody looked */
+        uint32_t count;
+        char first[PATH_MAX];
+};
+/* All that has changed since then gets the label. `own`: the state directory, which is passed over; or NULL.
+ * NULL: no memory. */
+struct stamp_written *stamp_written_new(const struct label *l, struct timespec since, const char *own);
+/* The same walk takes the label off all that there is. */
+struct stamp_written *stamp_unwritten_new(const struct label *l, const char *own);
+void stamp_written_add(struct stamp_written *w, const char *dir); /* symlinks resolved */
+bool stamp_written_step(struct stamp_written *w);                 /* false: it is over */
+const struct stamp_left *stamp_written_left(const struct stamp_written *w);
+void stamp_written_free(struct stamp_written *w);
+
 /* Takes labels off it. The caller has recorded who wants that, and why. */
 int stamp_drop(const struct cordon_context *cx, const char *path, const struct label *what, struct err *e);

@@ -267,14 +267,13 @@ static int add_at(const struct cordon_context *cx, const char *clean, const char
         if (begin(cx, &dir, &x, e) < 0)
                 return -1;
 
-        struct label own = stamp_own(&x, at),
-                     indexed = is_pipe(clean) ? stamp_named(&x, clean) : stamp_indexed(&x, at);
+        struct label indexed = is_pipe(clean) ? stamp_named(&x, clean) : stamp_indexed(&x, at);
         bool known = label_within(l, &indexed);
         int r = known ? 0 : add(&x, clean, at, l, run, e) < 0 ? -1 : replace(dir, &x, e);
         stamp_done(&x);
-        label_join(&own, l);
+        label_join(&indexed, l);
         if (r == 0 && !known && !is_pipe(clean))
-                stamp_write_attribute(at, &own);
+                (void) stamp_change_attribute(at, &indexed, false); /* a convenience: the index has it */
         return r;
 }
 
@@ -290,15 +289,6 @@ static bool has_no_name(int fd)
 {
         struct stat st;
         return fstat(fd, &st) == 0 && st.st_nlink == 0;
-}
-
-/* The attribute stays with the file until it has a name: then stamp_keep() writes that into the index. */
-static bool write_own(const char *at, const struct label *l)
-{
-        const struct stamp_index none = { 0 };
-        struct label own = stamp_own(&none, at);
-        label_join(&own, l);
-        return stamp_write_attribute(at, &own);
 }
 
 int stamp_keep(const struct cordon_context *cx, const char *path, struct err *e)
@@ -321,7 +311,8 @@ int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *
 
         utf8_path(path, clean);
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
-        return has_no_name(fd) && write_own(at, l) ? 0 : add_at(cx, clean, at, l, run, e);
+        /* The attribute stays with it until it has a name: then stamp_keep() writes that into the index. */
+        return has_no_name(fd) && stamp_change_attribute(at, l, false) ? 0 : add_at(cx, clean, at, l, run, e);
 }
 
 int stamp_drop(const struct cordon_context *cx, const char *path, const struct label *what, struct err *e)
@@ -332,7 +323,6 @@ int stamp_drop(const struct cordon_context *cx, const char *path, const struct l
                 return -1;
 
         struct stamp here;
-        struct label own = stamp_own(&x, path);
         stamp_identify(path, &here);
         for (size_t i = 0; i < x.n; i++)
                 if (strcmp(x.v[i].path, path) == 0 || stamp_is_same_file(&x.v[i], &here))
@@ -340,9 +330,8 @@ int stamp_drop(const struct cordon_context *cx, const char *path, const struct l
 
         int r = replace(dir, &x, e);
         stamp_done(&x);
-        label_drop(&own, what);
         if (r == 0)
-                stamp_write_attribute(path, &own);
+                (void) stamp_change_attribute(path, what, true);
         return r;
 }
 

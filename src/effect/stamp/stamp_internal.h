@@ -10,5 +10,3 @@ struct label stamp_indexed(const struct stamp_index *x, const char *path);
 struct label stamp_attribute(const char *path);
 void stamp_identify(const char *path, struct stamp *s); /* 0: it does not exist */
 bool stamp_is_same_file(const struct stamp *a, const struct stamp *b);
-/* The attribute is a convenience for copies: a failure changes nothing. An empty label removes it. */
-bool stamp_write_attribute(const char *path, const struct label *l);

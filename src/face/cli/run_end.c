@@ -466,6 +466,13 @@ static void say_unlabelled(const cordon_result *r)
         cli_note("note: %s is labelled %s, which only a box that reads it learns", r->unlabelled, r->labels);
 }
 
+static void say_unstamped(const cordon_result *r)
+{
+        cli_note("note: %u of the files behind write doors got no label of their own, as %s: moved elsewhere "
+                 "they have none",
+                 r->unstamped, r->unstamped_file);
+}
+
 static void say_recorded(const char *file, const cordon_result *r)
 {
         AUTO_BUF(word);
@@ -562,6 +569,8 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         say_ledger(r);
         if (r->unlabelled[0])
                 say_unlabelled(r);
+        if (r->unstamped)
+                say_unstamped(r);
         if (o->record && !r->error)
                 say_recorded(o->record, r);
 }

@@ -88,7 +88,8 @@ void api_label_apply_one(struct api_label_apply *a, const char *host, const char
                 return;
         }
 
-        a->count = EACH_MAX + 1; /* the trees keep it */
+        a->count = EACH_MAX + 1; /* the trees keep it, and what is moved out of them */
+        (void) stamp_change_attribute(path, &a->label, false);
         if (strcmp(a->host, host) == 0)
                 return;
         (void) snprintf(a->host, sizeof a->host, "%s", host);

@@ -2,6 +2,7 @@
 /* run/api/api_label_verbs.c - cordon_label_*: labels of files, for faces. */
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/store/store.h"
 #include "base/str.h"
 #include "effect/stamp/stamp.h"
 #include "ledger/ledger.h"
@@ -50,6 +51,7 @@ char *cordon_label_show(const cordon_context *cx, const char *const *paths, int 
 {
         struct stamp_index x;
         AUTO_BUF(out);
+        box_label_settle(cx);
         if (stamp_read(cx, &x, to_err(e)) < 0)
                 return NULL;
 
@@ -184,6 +186,26 @@ static int check_drop(const cordon_context *cx, const char *real, const struct l
         return err_hint(e, "`cordon label show` lists them");
 }
 
+/* A directory's label is that of all below it, which may bear it itself. */
+static int drop_below(const cordon_context *cx, const char *dir, const struct label *l, struct err *e)
+{
+        char state[STORE_PATH_MAX];
+        struct err ignored;
+        struct stamp_written *w = stamp_unwritten_new(l, store_path(cx, state, &ignored) < 0 ? NULL : state);
+        if (!w)
+                return err_set(e, ERR_MEMORY, 0, "no memory to drop the label below %s", dir);
+
+        stamp_written_add(w, dir);
+        while (stamp_written_step(w))
+                ;
+        const struct stamp_left *left = stamp_written_left(w);
+        int r = left->count == 0
+                        ? 0
+                        : err_set(e, ERR_IO, 0, "%u files keep the label, as %s", left->count, left->first);
+        stamp_written_free(w);
+        return r;
+}
+
 int cordon_label_drop(const cordon_context *cx, const char *path, const char *labels, const char *reason,
                       cordon_error *e)
 {
@@ -204,9 +226,12 @@ int cordon_label_drop(const cordon_context *cx, const char *path, const char *la
                 return -1;
 
         const struct act a = { real, "dropped", label_text(&l, text), reason };
+        box_label_settle(cx);
         int r = check_drop(cx, real, &l, to_err(e)) < 0 || record(cx, &a, to_err(e)) < 0
                         ? -1
                         : stamp_drop(cx, real, &l, to_err(e));
+        if (r == 0)
+                r = drop_below(cx, real, &l, to_err(e));
         free(real);
         return r;
 }

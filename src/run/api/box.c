@@ -572,7 +572,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
                 b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
-                        b->result.session = b->result.labels = b->result.lost = b->result.unlabelled = "";
+                        b->result.session = b->result.labels = b->result.lost = b->result.unlabelled =
+                                b->result.unstamped_file = "";
         b->result.absent = b->absent;
         if (!b->box) {
                 b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
@@ -613,6 +614,8 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .renewed = r->renewed,
                                  .renewals = r->renewals,
                                  .unlabelled = box_unlabelled(r),
+                                 .unstamped = r->unstamped,
+                                 .unstamped_file = r->unstamped_name,
                                  .labels = label_is_empty(&r->label) ? "" : label_text(&r->label, b->labels),
                                  .left = r->left,
                                  .left_name = r->left_name,

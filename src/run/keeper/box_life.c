@@ -58,8 +58,9 @@ static int (*const phases[])(struct box *, struct err *) = {
         [PHASE_PARK] = starting_park,     [PHASE_NAME] = starting_name,   [PHASE_STREAMS] = starting_streams,
         [PHASE_TOLD_RUN] = starting_told, [PHASE_ORDER] = starting_order, [PHASE_RUN] = run,
         [PHASE_REAP] = ending_reap,       [PHASE_BROKER] = ending_broker, [PHASE_WRITER] = ending_writer,
-        [PHASE_GROUPS] = ending_groups,   [PHASE_JUDGE] = ending_judge,   [PHASE_PUBLISH] = ending_publish,
-        [PHASE_RESULT] = ending_result,   [PHASE_LEDGER] = ending_ledger, [PHASE_JANITOR] = ending_janitor,
+        [PHASE_GROUPS] = ending_groups,   [PHASE_JUDGE] = ending_judge,   [PHASE_STAMP] = ending_stamp,
+        [PHASE_PUBLISH] = ending_publish, [PHASE_RESULT] = ending_result, [PHASE_LEDGER] = ending_ledger,
+        [PHASE_JANITOR] = ending_janitor,
 };
 _Static_assert(sizeof phases / sizeof *phases == PHASE_OVER, "each phase has its function");
 

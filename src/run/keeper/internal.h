@@ -79,6 +79,7 @@ enum phase {
         PHASE_WRITER,     /* so is the ledger's writer */
         PHASE_GROUPS,     /* the control groups are removed */
         PHASE_JUDGE,      /* how it ended; overlays and copied files */
+        PHASE_STAMP,      /* what a labelled run wrote has the label itself */
         PHASE_PUBLISH,    /* `out` handles are copied */
         PHASE_RESULT,     /* the end is recorded */
         PHASE_LEDGER,     /* and written */
@@ -268,6 +269,10 @@ struct box {
         struct child
                 late[2];  /* init and the janitor of such a box, if they are ours: box_free() reaps them */
         struct told told; /* that labels of files have changed */
+        struct timespec since; /* of the run, as files have it */
+        uint64_t since_ns;
+        int pending;                   /* the note of what is to be stamped, or -1 */
+        struct stamp_written *written; /* while it is stamped; or NULL */
         uint32_t touched, touch_waits; /* a bit for each shut place: touches.c */
         bool sampled;                  /* up, and init counts resources that no control group does */
         uint64_t killed_ns, gone_ns;   /* when it was ended by force; when init was gone */
@@ -462,6 +467,7 @@ int ending_broker(struct box *b, struct err *e);
 int ending_writer(struct box *b, struct err *e);
 int ending_groups(struct box *b, struct err *e);
 int ending_judge(struct box *b, struct err *e);
+int ending_stamp(struct box *b, struct err *e);
 int ending_publish(struct box *b, struct err *e);
 int ending_result(struct box *b, struct err *e);
 int ending_ledger(struct box *b, struct err *e);
@@ -646,6 +652,12 @@ int keeper_label_in_run(const struct box_config *c, struct label *ret, struct er
 void keeper_label_again(struct box *b);
 void keeper_label_began(struct box *b);
 void keeper_label_tell(struct box *b);
+/* label_pending.c: noted until it is stamped. */
+int keeper_label_pending(struct box *b, struct err *e);
+void keeper_label_stamped(struct box *b);
+/* label_written.c: the run begins; a run in this session is over. */
+void keeper_label_since(struct box *b);
+void keeper_label_written(const struct box *session);
 /* registry_ask.c: asks every running box to look at the labels of files again. Next: one that has not
  * answered yet, or -1. */
 void registry_tell(const struct cordon_context *cx, struct told *t);

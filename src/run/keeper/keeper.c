@@ -13,6 +13,7 @@ static void take_run(struct box *b)
 {
         const struct box_config *c = &b->c;
         b->run.began_ns = clock_mono_ns();
+        keeper_label_since(b);
         b->run.r.recording = c->recording.name != NULL;
         b->run.r.cold_why = c->cold_why;
         b->run.r.module_code = c->module_code;
@@ -58,7 +59,7 @@ struct box *keeper_new(const struct box_config *c)
                 b->ending[i] = -1;
 
         b->run.staged = b->run.calls = b->run.tty = b->registry = b->held = b->name_lock = b->client =
-                b->epoll = b->wait.fd = -1;
+                b->epoll = b->wait.fd = b->pending = -1;
         b->broker = (struct broker_line){ .process = CHILD_NONE,
                                           .control = -1,
                                           .ledger = -1,
@@ -133,6 +134,7 @@ void box_free(struct box *b)
                 session_leave(b);
 
         fd_close(&b->waker);
+        fd_close(&b->pending);
         free(b->inbound);
         free(b->hierarchies);
         free(b->run.rows);

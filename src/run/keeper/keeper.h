@@ -92,6 +92,8 @@ struct box_result {
         uint32_t net_denied_lost;    /* of those, denials */
         bool recording;              /* exchanges were to be recorded */
         unsigned streams_unlabelled; /* a bit each, stdout and stderr: a pipe or socket that keeps no label */
+        uint32_t unstamped;          /* files behind `write` doors that bear no label themselves */
+        char unstamped_name[128];    /* one of them */
         uint32_t recorded, unrecorded;
 };
 
@@ -244,6 +246,8 @@ int box_label_in(const struct box_config *c, struct label *ret, uint64_t *ret_in
 /* label_live.c: labels of files have changed: every running box has looked at them again, or answered nothing
  * for a second. */
 void box_label_tell(const struct cordon_context *cx);
+/* Stamps what runs wrote whose keepers were killed. */
+void box_label_settle(const struct cordon_context *cx);
 
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box

@@ -155,6 +155,8 @@ static int label_in(const struct box_config *c, bool box, struct label *ret, uin
                     struct err *e)
 {
         struct stamp_index x;
+        if (box)
+                box_label_settle(c->cx);
         *ret_index = stamp_version(c->cx); /* first: a change meanwhile is looked at again */
         if (stamp_read(c->cx, &x, e) < 0)
                 return -1;

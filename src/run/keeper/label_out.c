@@ -100,8 +100,9 @@ static int stamp_log(struct box *b, struct err *e)
         return stamp_path(b, path, e);
 }
 
-static int (*const ways[])(struct box *b, struct err *e) = { stamp_doors, stamp_handles, stamp_overlay,
-                                                             keeper_label_streams, stamp_log };
+static int (*const ways[])(struct box *b, struct err *e) = { stamp_doors,   stamp_handles,
+                                                             stamp_overlay, keeper_label_streams,
+                                                             stamp_log,     keeper_label_pending };
 
 int keeper_label_out(struct box *b, struct err *e)
 {

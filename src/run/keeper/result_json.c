@@ -257,6 +257,10 @@ static void add_label(const struct box_result *r, struct buf *out)
                 buf_member(out, "labels", label_text(&r->label, text));
         if (r->streams_unlabelled)
                 buf_member(out, "unlabelled", box_unlabelled(r));
+        if (r->unstamped) {
+                buf_printf(out, ",\"unstamped\":%u", r->unstamped);
+                buf_member(out, "unstamped_file", r->unstamped_name);
+        }
 }
 
 static void add_start(const struct box_result *r, struct buf *out)

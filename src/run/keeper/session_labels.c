@@ -26,10 +26,12 @@ static bool answer_label(struct box *b)
                 return false;
 
         keeper_label_rises(session, &b->c.label);
-        if (b->begun)
+        if (b->begun) {
                 settle(session);
-        else
+                keeper_label_written(session);
+        } else {
                 broker_catch_up(session);
+        }
         return session_send_label(b) == 0 && !b->begun; /* the second is the last */
 }
 

@@ -167,7 +167,8 @@ int starting_streams(struct box *b, struct err *e)
         if (keeper_is_new_phase(b)) {
                 if ((!b->session && inbound_open(b, e) < 0) || handles_given(&b->run, e) < 0 ||
                     pump_open(&b->run, e) < 0 ||
-                    (b->session && (handles_open(&b->run, e) < 0 || keeper_label_out(b, e) < 0)))
+                    (b->session ? handles_open(&b->run, e) < 0 || keeper_label_out(b, e) < 0
+                                : keeper_label_pending(b, e) < 0))
                         return -1;
                 if (b->c.root)
                         pump_own(&b->run, b->start.host_uid, b->start.host_gid);
