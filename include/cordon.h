@@ -945,9 +945,10 @@ CORDON_API unsigned cordon_box_tool_ask(cordon_box *b, const char *tool, const v
 CORDON_API void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned number, int yes),
                                           void *ctx);
 
-/* ---- descriptions of tools that the user has accepted, one text for each server ---- */
+/* ---- what the user has accepted: descriptions of tools, one text for each server, and configuration ---- */
 
-/* `name`: letters, digits, `.`, `_` and `-`, at most 60. Returns the text, "" if there is none, or NULL. */
+/* `name`: letters, digits, `.`, `_` and `-`, at most 60; behind `agents/` or `held/` of an agent. Returns the
+ * text, "" if there is none, or NULL. */
 CORDON_API char *cordon_pins_read(const cordon_context *cx, const char *name, cordon_error *e);
 /* Replaces it as a whole; NULL removes it. */
 CORDON_API int cordon_pins_write(const cordon_context *cx, const char *name, const char *text,

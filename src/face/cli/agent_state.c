@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/agent_state.c - what stays of an agent's home: directories that only boxes of this agent see. What
- * it writes there is obeyed by its later boxes, and by nothing outside; all else of its home ends with the
- * run.
- */
+ * it writes there is seen by its later boxes, and by nothing outside (agent_held.c: what of it they obey);
+ * all else of its home ends with the run. */
 #include "base/fd.h"
-#include "base/hash.h"
 #include "base/str.h"
 #include "face/cli/agents.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -43,7 +40,7 @@ static int write_first(const struct cli_agent *a, const char *home)
         return cli_new_file(path, 0600, span_str(a->first_text), "remove it, then start again") == 0 ? 0 : -1;
 }
 
-static int make_state(const struct cli_agent *a, const char *home)
+int cli_agent_state(const struct cli_agent *a, const char *home)
 {
         struct stat st;
         char path[PATH_MAX];
@@ -76,7 +73,7 @@ int cli_agent_home(const struct cli_agent *a, char ret[static 4096])
         if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid())
                 return cli_problem("the agent's home %s is not a directory of yours", ret), -1;
 
-        return make_state(a, ret);
+        return cli_agent_state(a, ret);
 }
 
 bool cli_agent_installed(const char *name, char ret[static 4096])
@@ -91,57 +88,4 @@ bool cli_agent_installed(const char *name, char ret[static 4096])
         }
 
         return false;
-}
-
-/* ctime, which no program can set back, of all that is there. */
-static void look_below(int dir, const char *name, unsigned depth, struct sha256 *sum)
-{
-        enum { DEEPEST = 16 };
-        struct stat st;
-        if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return;
-
-        const uint64_t is[] = { st.st_ino, (uint64_t) st.st_ctim.tv_sec, (uint64_t) st.st_ctim.tv_nsec };
-        sha256_add(sum, name, strlen(name) + 1);
-        sha256_add(sum, is, sizeof is);
-        int fd = S_ISDIR(st.st_mode) && depth < DEEPEST
-                         ? openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-                         : -1;
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        for (struct dirent *x; d && (x = readdir(d));)
-                if (strcmp(x->d_name, ".") != 0 && strcmp(x->d_name, "..") != 0)
-                        look_below(dirfd(d), x->d_name, depth + 1, sum);
-        if (d)
-                (void) closedir(d);
-        else if (fd >= 0)
-                (void) close(fd);
-}
-
-void cli_agent_watch(const struct cli_agent *a, const char *home, struct cli_agent_watch *ret)
-{
-        *ret = (struct cli_agent_watch){ 0 };
-        AUTO_FD(dir, open(home, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-        for (size_t i = 0; a && dir >= 0 && i < sizeof a->config / sizeof *a->config && a->config[i]; i++) {
-                struct stat st;
-                struct sha256 sum;
-                if (fstatat(dir, a->config[i], &st, AT_SYMLINK_NOFOLLOW) < 0)
-                        continue;
-                sha256_init(&sum);
-                look_below(dir, a->config[i], 0, &sum);
-                sha256_end_hex(&sum, ret->was[i]);
-        }
-}
-
-void cli_agent_changed(const struct cli_agent *a, const char *home, const struct cli_agent_watch *before)
-{
-        struct cli_agent_watch now;
-        AUTO_BUF(list);
-        cli_agent_watch(a, home, &now);
-        for (size_t i = 0; a && i < sizeof a->config / sizeof *a->config && a->config[i]; i++)
-                if (strcmp(now.was[i], before->was[i]) != 0)
-                        buf_printf(&list, "%s%s", list.n ? ", " : "", a->config[i]);
-
-        if (list.n)
-                cli_note("the agent changed its own configuration: %s in %s; only its later boxes obey it",
-                         buf_str(&list), home);
 }

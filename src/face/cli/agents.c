@@ -1,83 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/agents.c - the table of coding agents, and the policy of a run of one. Decides only. */
+/* face/cli/agents.c - finds an agent, and makes the policy of a run of one. Decides only. */
 #include "face/cli/agents.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* The home of a box is new; what stays of an agent's is linked into it. */
-#define LINK                                                                                                 \
-        "for d in $CORDON_AGENT_KEEPS; do case $d in */*) mkdir -p \"$HOME/${d%/*}\" ;; esac; "              \
-        "ln -s \"$CORDON_AGENT_STATE/$d\" \"$HOME/$d\"; done\n"
-
-static const char claude[] = LINK
-        "export CLAUDE_CONFIG_DIR=\"$HOME/.claude\"\n"
-        /* In this variable it takes a key without asking. */
-        "if [ \"${ANTHROPIC_API_KEY-}\" ]; then export ANTHROPIC_AUTH_TOKEN=\"$ANTHROPIC_API_KEY\"; unset "
-        "ANTHROPIC_API_KEY; fi\n"
-        "exec \"$@\"\n";
-
-static const char codex[] =
-        LINK "program=$1; shift\n"
-             "exec \"$program\" -c sandbox_mode=danger-full-access -c model_provider=cordon -c "
-             "model_providers.cordon.name=OpenAI -c "
-             "model_providers.cordon.base_url=\"${OPENAI_BASE_URL-https://api.openai.com/v1}\" -c "
-             "model_providers.cordon.env_key=OPENAI_API_KEY -c model_providers.cordon.wire_api=responses -c "
-             "check_for_update_on_startup=false \"$@\"\n";
-
-/* It takes another address of an API from its configuration only. */
-static const char opencode[] =
-        LINK "base() { export "
-             "OPENCODE_CONFIG_CONTENT='{\"provider\":{\"'$1'\":{\"options\":{\"baseURL\":\"'$2'\"}}}}'; "
-             "}\n"
-             "[ -z \"${OPENAI_BASE_URL-}\" ] || base openai \"$OPENAI_BASE_URL\"\n"
-             "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || base anthropic \"$ANTHROPIC_BASE_URL/v1\"\n"
-             "exec \"$@\"\n";
-
-static const char aider[] =
-        LINK "[ -z \"${OPENAI_BASE_URL-}\" ] || export OPENAI_API_BASE=\"$OPENAI_BASE_URL\"\n"
-             "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_API_BASE=\"$ANTHROPIC_BASE_URL\"\n"
-             "exec \"$@\"\n";
-
-const char cli_agent_plain[] = "exec \"$@\"\n";
-static const char gemini[] = LINK "exec \"$@\"\n";
-
-const struct cli_agent cli_agents[] = {
-        { "aider", "aider", "pip install aider-chat", aider, { ".aider" }, { NULL } },
-        { "claude",
-          "Claude Code",
-          "npm install -g @anthropic-ai/claude-code",
-          claude,
-          { ".claude" },
-          { ".claude/settings.json", ".claude/settings.local.json", ".claude/plugins", ".claude/CLAUDE.md",
-            ".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills" },
-          ".claude/.claude.json",
-          "{\"hasCompletedOnboarding\":true}\n" },
-        { "codex",
-          "Codex",
-          "npm install -g @openai/codex",
-          codex,
-          { ".codex" },
-          { ".codex/config.toml", ".codex/AGENTS.md", ".codex/hooks.json", ".codex/prompts" } },
-        { "gemini",
-          "Gemini CLI",
-          "npm install -g @google/gemini-cli",
-          gemini,
-          { ".gemini" },
-          { ".gemini/settings.json", ".gemini/GEMINI.md", ".gemini/commands", ".gemini/extensions" },
-          ".gemini/settings.json",
-          "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"},"
-          "\"folderTrust\":{\"enabled\":false}},\"general\":{\"enableAutoUpdate\":false,"
-          "\"enableAutoUpdateNotification\":false},\"privacy\":{\"usageStatisticsEnabled\":false}}\n" },
-        { "opencode",
-          "opencode",
-          "npm install -g opencode-ai",
-          opencode,
-          { ".config/opencode", ".local/share/opencode", ".local/state/opencode" },
-          { ".config/opencode/opencode.json", ".config/opencode/AGENTS.md", ".config/opencode/agent",
-            ".config/opencode/command", ".config/opencode/plugin", ".config/opencode/plugins" } },
-        { 0 },
-};
 
 const struct cli_agent *cli_agent_find(const char *name)
 {
@@ -89,10 +15,36 @@ const struct cli_agent *cli_agent_find(const char *name)
 
 const char *cli_agent_name_at(size_t i, const char **ret_help)
 {
-        if (i >= sizeof cli_agents / sizeof *cli_agents - 1)
-                return NULL;
+        for (size_t n = 0; n <= i; n++)
+                if (!cli_agents[n].name)
+                        return NULL;
         *ret_help = cli_agents[i].product;
         return cli_agents[i].name;
+}
+
+const struct cli_agent *cli_agent_own(const char *program, struct cli_own *own)
+{
+        enum { WAYS = 3 };
+        size_t n = strspn(program, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
+        *own = (struct cli_own){
+                .row = { .product = own->name, .prelude = cli_agent_plain, .parts = own->parts }
+        };
+        if (n == 0 || program[n] || program[0] == '.' || n >= sizeof own->name - sizeof CLI_OWN)
+                return NULL;
+
+        (void) snprintf(own->name, sizeof own->name, CLI_OWN "%s", program);
+        own->row.name = own->name;
+        for (size_t i = 0; i < WAYS; i++) {
+                (void) snprintf(own->paths[i], sizeof own->paths[i],
+                                i == 0   ? ".config/%s"
+                                : i == 1 ? ".local/share/%s"
+                                         : ".local/state/%s",
+                                program);
+                own->row.state[i] = own->paths[i];
+                own->parts[i] = (struct cli_part){ own->paths[i], i == 0 ? PART_HELD : PART_CODE, NULL };
+        }
+
+        return &own->row;
 }
 
 /* The variable by which clients of a provider are told another address. */

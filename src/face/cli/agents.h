@@ -3,15 +3,16 @@
  */
 #pragma once
 #include "base/buf.h"
+#include "face/cli/agent_parts.h"
 #include "face/cli/cli.h"
 
 struct cli_agent {
-        const char *name;       /* as in the stock policy agent/NAME */
-        const char *product;    /* for people */
-        const char *install;    /* the command that installs it */
-        const char *prelude;    /* shell text, in the box: first settings and options; starts "$@" */
-        const char *state[4];   /* below its home: directories that stay; all else is new for each run */
-        const char *config[12]; /* below them: files and directories that it obeys at the next start */
+        const char *name;     /* as in the stock policy agent/NAME */
+        const char *product;  /* for people */
+        const char *install;  /* the command that installs it */
+        const char *prelude;  /* shell text, in the box: first settings and options; starts "$@" */
+        const char *state[4]; /* below its home: directories that stay; all else is new for each run */
+        const struct cli_part *parts; /* of them what is held back */
         /* A file of a new home, for a program that asks for a theme or a login at its first start; or NULL.
          */
         const char *first_file, *first_text;
@@ -21,6 +22,16 @@ extern const struct cli_agent cli_agents[]; /* ended by an empty row */
 const struct cli_agent *cli_agent_find(const char *name);
 /* The name of an agent, for completions. */
 const char *cli_agent_name_at(size_t i, const char **ret_help);
+/* Any other program, with its state where the documents of XDG say; NULL: its name cannot be one of a
+ * directory.
+ */
+#define CLI_OWN "command-"
+struct cli_own {
+        char name[60], paths[3][80];
+        struct cli_part parts[4];
+        struct cli_agent row;
+};
+const struct cli_agent *cli_agent_own(const char *program, struct cli_own *own);
 /* The shell text that starts a command of `cordon agent -- COMMAND`. */
 extern const char cli_agent_plain[];
 
@@ -64,10 +75,13 @@ int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const str
 int cli_agent_home(const struct cli_agent *a, char ret[static 4096]);
 /* The program that the caller's PATH has. */
 bool cli_agent_installed(const char *name, char ret[static 4096]);
-/* The state of its configuration, before and after a run: with all that is below a directory. */
-struct cli_agent_watch {
-        char was[12][65]; /* "": it does not exist */
-};
-void cli_agent_watch(const struct cli_agent *a, const char *home, struct cli_agent_watch *ret);
-/* Reports what has changed since. */
-void cli_agent_changed(const struct cli_agent *a, const char *home, const struct cli_agent_watch *before);
+/* Its directories in that home; those that are missing are made. -1 after reporting an error. */
+int cli_agent_state(const struct cli_agent *a, const char *home);
+
+/* agent_held.c: sets what a run may not change to what was accepted; what it made of it waits. Reports that
+ * unless `quiet`. -1 after reporting an error. */
+int cli_agent_settle(const struct cli_agent *a, const char *home, bool quiet);
+/* Prints what waits. Returns how much, or -1 after reporting an error. */
+int cli_agent_held(const struct cli_agent *a, const char *home, bool json, struct buf *out);
+/* Accepts what waits, if it is still what was shown; NULL deletes it. -1 after reporting an error. */
+int cli_agent_take(const struct cli_agent *a, const char *home, const char *shown);

@@ -203,6 +203,9 @@ bool cli_self(char *ret, size_t cap);
 void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
 /* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest overlay. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
+/* ask_person.c: shows the text, and asks whether it is accepted. A yes comes from the terminal alone: no
+ * pipe, and no agent behind one, can give it. Returns 0, or -1 with *e set. */
+int cli_ask_person(const char *shown, cordon_error *e);
 /* inputs.c: opens a file that an option (NULL: a word) names for reading. Returns -1 after reporting an
  * error. Never blocks on a FIFO. */
 int cli_open_input(const char *option, const char *path);
@@ -255,6 +258,7 @@ char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struc
                         cordon_error *e);
 
 int verb_agent(int argc, char **argv);
+int verb_agent_accept(int argc, char **argv);
 int verb_agent_hook(int argc, char **argv);
 int verb_agent_ls(int argc, char **argv);
 int verb_agent_setup(int argc, char **argv);
@@ -324,8 +328,8 @@ int verb_shell(int argc, char **argv);
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[], agent_options[], agent_hook_options[], approve_options[],
-        label_options[];
+extern const struct cli_option discard_options[], agent_options[], agent_accept_options[],
+        agent_hook_options[], approve_options[], label_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],

@@ -33,7 +33,8 @@ const struct cli_option agent_options[] = {
 
 struct agent {
         struct run run;
-        const struct cli_agent *row; /* NULL: a command of the caller's */
+        const struct cli_agent *row; /* NULL: a command of the caller's that has no name */
+        struct cli_own own;          /* of a command of the caller's */
         char name[64];
         char home[4096];
         bool files;      /* the caller named doors to files that the box may change */
@@ -197,7 +198,8 @@ static int make_policy(struct agent *g)
         char name[80];
         cordon_error e = { 0 };
         AUTO_BUF(text);
-        (void) snprintf(name, sizeof name, "agent/%s", g->row ? g->row->name : "other");
+        (void) snprintf(name, sizeof name, "agent/%s",
+                        g->row && g->row != &g->own.row ? g->row->name : "other");
         const char *stock = cordon_stock_text(name);
         int used = open_apis(g, apis, cli_agent_apis(stock, variable, apis));
         if (used < 0)
@@ -253,7 +255,6 @@ static int find_command(struct agent *g, char **command)
 static int run_agent(struct agent *g, char **command)
 {
         cordon_error e = { 0 };
-        struct cli_agent_watch before;
         cli_run_terminal(&g->run);
         int status = find_command(g, command);
         if (status == 0)
@@ -270,26 +271,23 @@ static int run_agent(struct agent *g, char **command)
         if (g->run.plan)
                 return cli_give(cordon_box_plan(g->run.box, &e), &e);
 
-        cli_agent_watch(g->row, g->home, &before);
+        bool quiet = g->run.end.quiet || g->run.end.json;
+        if (g->row && cli_agent_settle(g->row, g->home, quiet) < 0)
+                return EXIT_CORDON;
+
         status = cli_run_here(&g->run);
-        if (!g->run.end.quiet)
-                cli_agent_changed(g->row, g->home, &before);
+        if (g->row) /* what stays in spite of an error is held before the next run */
+                (void) cli_agent_settle(g->row, g->home, quiet);
 
         return status;
-}
-
-/* The name of a command's own home. */
-static void name_after(const char *command, char ret[static 64])
-{
-        const char *slash = strrchr(command, '/'), *name = slash ? slash + 1 : command;
-        size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-");
-        (void) snprintf(ret, 64, "command-%.*s", n < 50 ? (int) n : 50, name);
 }
 
 static int choose(struct agent *g, char **words, bool command)
 {
         if (command) {
-                name_after(words[0], g->name);
+                const char *slash = strrchr(words[0], '/');
+                g->row = cli_agent_own(slash ? slash + 1 : words[0], &g->own);
+                (void) snprintf(g->name, sizeof g->name, "%s", g->row ? g->row->name : "command");
                 return 0;
         }
 

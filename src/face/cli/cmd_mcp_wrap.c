@@ -16,7 +16,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { NAME_BYTES = 64, DIGITS = 8, URL_MAX = 2048 };
@@ -253,25 +252,6 @@ const struct cli_option mcp_accept_options[] = {
         { 0 },
 };
 
-/* A yes comes from the terminal alone: no pipe, and no agent behind one, can accept. */
-static int ask_person(const char *shown, cordon_error *e)
-{
-        char answer[16] = "";
-        AUTO_FD(tty, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-        if (tty < 0) {
-                (void) cli_fail(e, ERR_USAGE, 0, "a person accepts at a terminal, and this process has none");
-                return err_hint((struct err *) e, "`--show` prints what waits, and needs none");
-        }
-
-        (void) fd_write_all(tty, shown, strlen(shown));
-        (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
-        (void) dprintf(tty, "accept this? [y/N] ");
-        ssize_t n = read(tty, answer, sizeof answer - 1);
-        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y')
-                       ? 0
-                       : cli_fail(e, ERR_USAGE, 0, "nothing was accepted");
-}
-
 int verb_mcp_accept(int argc, char **argv)
 {
         struct accepting a = { 0 };
@@ -283,7 +263,7 @@ int verb_mcp_accept(int argc, char **argv)
         if (argc - at != 1)
                 return cli_usage("which server? The NAME that `cordon mcp wrap` printed");
 
-        char *text = mcp_wrap_changes(cli_context(), argv[at], a.show ? NULL : ask_person, &e);
+        char *text = mcp_wrap_changes(cli_context(), argv[at], a.show ? NULL : cli_ask_person, &e);
         if (!text || a.show)
                 return cli_give(text, &e);
 

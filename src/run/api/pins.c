@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run/api/pins.c - descriptions of tools that the user has accepted: STATE/mcp/NAME, replaced as a whole. */
+/* run/api/pins.c - what the user has accepted: descriptions of tools in STATE/mcp/NAME, configuration of
+ * agents in STATE/agents/NAME and what waits in STATE/held/NAME; replaced as a whole. */
 #include "base/fd.h"
 #include "base/store/store.h"
 #include "base/str.h"
@@ -59,24 +60,40 @@ void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned num
 
 static int cannot(struct err *e, const char *name)
 {
-        return err_set(e, ERR_IO, errno, "the pinned tools of %s: %s", name, strerror(errno));
+        return err_set(e, ERR_IO, errno, "what was accepted of %s: %s", name, strerror(errno));
 }
 
-static int open_dir(const cordon_context *cx, const char *name, struct err *e)
+/* The directory that a name begins with, and the rest of the name. */
+static const char *dir_of(const char **name)
 {
+        static const char *const dirs[] = { "agents", "held" };
+        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
+                size_t n = strlen(dirs[i]);
+                if (strncmp(*name, dirs[i], n) == 0 && (*name)[n] == '/') {
+                        *name += n + 1;
+                        return dirs[i];
+                }
+        }
+
+        return "mcp";
+}
+
+static int open_dir(const cordon_context *cx, const char **ret_name, struct err *e)
+{
+        const char *dir = dir_of(ret_name), *name = *ret_name;
         size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
         if (n == 0 || name[n] || n > PINS_NAME_MAX || name[0] == '.')
                 return err_set(e, ERR_USAGE, 0, "a name has letters, digits, `_`, `.` and `-`, at most 60");
 
         AUTO_FD(state, store_open(cx, e));
-        return state < 0 ? -1 : store_dir(state, "mcp", e);
+        return state < 0 ? -1 : store_dir(state, dir, e);
 }
 
 char *cordon_pins_read(const cordon_context *cx, const char *name, cordon_error *pe)
 {
         struct stat st;
         struct err *e = to_err(pe);
-        AUTO_FD(dir, open_dir(cx, name, e));
+        AUTO_FD(dir, open_dir(cx, &name, e));
         if (dir < 0)
                 return NULL;
 
@@ -102,7 +119,7 @@ int cordon_pins_write(const cordon_context *cx, const char *name, const char *te
 {
         char temporary[PINS_NAME_MAX + 32];
         struct err *e = to_err(pe);
-        AUTO_FD(dir, open_dir(cx, name, e));
+        AUTO_FD(dir, open_dir(cx, &name, e));
         if (dir < 0)
                 return -1;
 

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/ask_person.c - a question that only a person at a terminal can answer. */
+#include "base/err.h"
+#include "base/fd.h"
+#include "face/cli/cli.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+int cli_ask_person(const char *shown, cordon_error *e)
+{
+        char answer[16] = "";
+        AUTO_FD(tty, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+        if (tty < 0) {
+                (void) cli_fail(e, ERR_USAGE, 0, "a person accepts at a terminal, and this process has none");
+                return err_hint((struct err *) e, "`--show` prints what waits, and needs none");
+        }
+
+        (void) fd_write_all(tty, shown, strlen(shown));
+        (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
+        (void) dprintf(tty, "accept this? [y/N] ");
+        ssize_t n = read(tty, answer, sizeof answer - 1);
+        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y')
+                       ? 0
+                       : cli_fail(e, ERR_USAGE, 0, "nothing was accepted");
+}
