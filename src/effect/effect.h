@@ -100,6 +100,7 @@ enum effect_reason {
         REASON_NAME,     /* of the network: only the name was looked up; the port is unknown */
         REASON_BROKER_DIED,
         REASON_AGENT_REQUEST, /* of an agent: anything but the use of a key */
+        REASON_INIT_MESSAGE,  /* of init: in a phase of the box that has no such message */
 
         /* The broker, about a connection. */
         REASON_MALFORMED_NAME,

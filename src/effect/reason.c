@@ -66,6 +66,7 @@ static const struct {
         [REASON_NAME] = { "name", "no door names it" },
         [REASON_AGENT_REQUEST] = { "agent-request",
                                    "a door lets a box use a key, and nothing else of the agent" },
+        [REASON_INIT_MESSAGE] = { "init-message", "no such message comes then: the box was ended" },
         [REASON_BROKER_DIED] = { "broker-died", "the broker ended before the box" },
 
         [REASON_MALFORMED_NAME] = { "malformed-name", "it has a byte that no host name has" },

@@ -216,7 +216,7 @@ static struct box *accept_gift(const struct gift *g, const int *fds, unsigned co
         b->start.host_uid = g->host_uid;
         b->start.host_gid = g->host_gid;
         b->run.inside.handle_count = (unsigned) c->plan->handle_count;
-        b->c.park = b->ready = true;
+        b->c.park = b->ready = b->init_up = true;
         b->phase = PHASE_PARK;
         return b;
 }

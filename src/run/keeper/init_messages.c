@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* run/keeper/init_messages.c - handles init's messages, one at a time: the walls are up, an effect was
- * denied, the payload ended. Parsed as if the payload had sent them. */
+/* run/keeper/init_messages.c - what the keeper does with init's messages: the walls are up, an effect was
+ * denied, the payload ended. init_table.c has decided that each may come now. */
+#include "run/keeper/init_messages.h"
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/str.h"
-#include "run/keeper/internal.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -169,7 +169,7 @@ static void note_end(struct box *b, const struct wall_end *end)
 
 /* The first process of a run in a session has ended, or the session has. Others may go on and hold its
  * streams: it does not wait for them. */
-static void note_left(struct box *b)
+void keeper_note_left(struct box *b)
 {
         b->init_gone = true;
         b->gone_ns = clock_mono_ns();
@@ -184,111 +184,112 @@ static bool is_emptied(const struct box *b, const struct wall_end *end)
                !b->c.plan->edits && !b->c.plan->copies;
 }
 
-/* Messages about one of many runs are passed on. */
-static bool session_forward_if(struct box *b, const struct wall_message *m, int fd)
+bool heard_up(struct box *b, const struct wall_message *m, int *fd)
 {
-        bool about = m->word == WALL_SAYS_DENIED || m->word == WALL_SAYS_SAW || m->word == WALL_SAYS_RAN ||
-                     m->word == WALL_SAYS_LOST || m->word == WALL_SAYS_TTY ||
-                     (m->word == WALL_SAYS_ERROR && b->run.up);
-        return about && session_forward(b, m, fd);
-}
-
-static void note_hangup(struct box *b)
-{
-        fd_close(&b->child.control);
-        if (b->run.r.in_session) { /* its keeper was killed */
-                b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
-                note_left(b);
-        }
-}
-
-static void hear_up(struct box *b, uint32_t layers, int *fd)
-{
-        if (b->run.up || b->ready || b->held >= 0)
-                return; /* once */
-
+        b->init_up = true;
         b->held = TAKE_FD(*fd);
-        b->layers = layers;
+        b->layers = m->layers;
         if (keeper_is_warm(b))
-                return; /* until the interpreter is ready */
+                return true; /* until the interpreter is ready */
 
         if (b->c.park)
-                note_ready(b, layers);
+                note_ready(b, m->layers);
         else
-                note_up(b, layers);
+                note_up(b, m->layers);
+        return true;
 }
 
-void keeper_hear(struct box *b)
+bool heard_end(struct box *b, const struct wall_message *m, int *fd)
 {
-        struct wall_message m;
-        int fd = -1;
-        int r = wall_listen(&b->child, &m, &fd);
-        if (r <= 0) {
-                note_hangup(b);
-                return;
-        }
+        (void) fd;
+        b->init_ended = true;
+        if ((b->handed_over || warms(b)) && b->child.spare >= 0) /* its last words came before */
+                keeper_hear_spare(b);
 
-        if (b->c.session && session_forward_if(b, &m, fd)) {
-                fd_close(&fd);
-                return;
-        }
+        note_end(b, &m->end);
+        b->emptied = is_emptied(b, &m->end);
+        if (b->run.r.in_session || b->emptied)
+                keeper_note_left(b);
+        return true;
+}
 
-        switch ((enum wall_word) m.word) {
-        case WALL_SAYS_TTY:
-                if (fd >= 0 && b->run.tty < 0)
-                        pump_use_tty(&b->run, TAKE_FD(fd));
-                break;
-        case WALL_SAYS_UP:
-                hear_up(b, m.layers, &fd);
-                break;
-        case WALL_SAYS_DENIED:
-                keeper_note_denial(&b->run, &m.denial);
-                break;
-        case WALL_SAYS_SAW:
-                keeper_note_effect(&b->run, &m.denial);
-                break;
-        case WALL_SAYS_END:
-                if ((b->handed_over || warms(b)) && b->child.spare >= 0) /* its last words came before */
-                        keeper_hear_spare(b);
-                note_end(b, &m.end);
-                b->emptied = is_emptied(b, &m.end);
-                if (b->run.r.in_session || b->emptied)
-                        note_left(b);
-                break;
-        case WALL_SAYS_ERROR:
-                keeper_note_error(b, &m.error);
-                break;
-        case WALL_SAYS_COPY:
-                keeper_copy_made(b, &m, &fd);
-                break;
-        case WALL_SAYS_LISTENER:
-                if (m.listener.kind == LISTENER_SSH || m.listener.kind == LISTENER_GPG)
-                        keys_give(b, m.listener.kind, fd);
-                else
-                        broker_give(b, &m, fd);
-                break;
-        case WALL_SAYS_CONNECTED:
-                inbound_connected(b, m.connected.id, &fd);
-                break;
-        case WALL_SAYS_LOST:
-                keeper_note_lost(&b->run, m.lost.kind, m.lost.count);
-                break;
-        case WALL_SAYS_TOUCHED:
-                touches_hear(b, m.touched.which);
-                break;
-        case WALL_SAYS_READY:
-                b->passed_on = b->session != NULL;
-                break;
-        case WALL_SAYS_RISES:
-        case WALL_SAYS_HELD:
-        case WALL_SAYS_BLOCKED:
-                if (b->run.r.in_session) /* init has no such words */
-                        session_told(b, &m);
-                break;
-        case WALL_SAYS_LABEL: /* session_last_label() requests it again */
-        case WALL_SAYS_RAN:
-        case WALL_SAYS_NOTHING:
-                break;
-        }
-        fd_close(&fd);
+/* The one terminal that its plan or this keeper has asked for. A session knows which run has. */
+static bool awaits_terminal(const struct box *b)
+{
+        bool asked = b->run.r.in_session || (b->init_up ? b->wants_tty : b->start.order->tty);
+        return b->run.tty < 0 && asked;
+}
+
+bool heard_tty(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) m;
+        if (!awaits_terminal(b))
+                return false;
+
+        pump_use_tty(&b->run, TAKE_FD(*fd));
+        return true;
+}
+
+bool heard_error(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) fd;
+        if (b->init_up && !awaits_terminal(b))
+                return false;
+
+        keeper_note_error(b, &m->error);
+        return true;
+}
+
+bool heard_denial(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) fd;
+        if (m->word == WALL_SAYS_SAW)
+                keeper_note_effect(&b->run, &m->denial);
+        else
+                keeper_note_denial(&b->run, &m->denial);
+        return true;
+}
+
+bool heard_lost(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) fd;
+        keeper_note_lost(&b->run, m->lost.kind, m->lost.count);
+        return true;
+}
+
+bool heard_listener(struct box *b, const struct wall_message *m, int *fd)
+{
+        if (m->listener.kind == LISTENER_SSH || m->listener.kind == LISTENER_GPG)
+                keys_give(b, m->listener.kind, *fd);
+        else
+                broker_give(b, m, *fd);
+        return true;
+}
+
+bool heard_connected(struct box *b, const struct wall_message *m, int *fd)
+{
+        inbound_connected(b, m->connected.id, fd); /* the client may have left since */
+        return true;
+}
+
+bool heard_touched(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) fd;
+        return touches_hear(b, m->touched.which);
+}
+
+bool heard_passed_on(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) m;
+        (void) fd;
+        b->passed_on = true;
+        return true;
+}
+
+bool heard_news(struct box *b, const struct wall_message *m, int *fd)
+{
+        (void) fd;
+        if (m->word != WALL_SAYS_LABEL) /* session_last_label() requests it again */
+                session_told(b, m);
+        return true;
 }

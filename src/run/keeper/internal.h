@@ -263,7 +263,8 @@ struct box {
         struct wall_handover handover;
         struct plan_order no_order; /* while there is no run */
         const char *no_words[2];
-        struct plan parked_plan; /* one that came without an order, with that */
+        struct plan parked_plan;  /* one that came without an order, with that */
+        bool init_up, init_ended; /* it has sent UP; and END */
         bool init_gone, killed;
         bool emptied; /* a parked box of whose processes only init is left: its end is not waited for */
         struct child
@@ -472,8 +473,8 @@ int ending_publish(struct box *b, struct err *e);
 int ending_result(struct box *b, struct err *e);
 int ending_ledger(struct box *b, struct err *e);
 int ending_janitor(struct box *b, struct err *e);
-/* init_messages.c: the next one. */
-void keeper_hear(struct box *b);
+void keeper_hear(struct box *b); /* init_table.c: init's next message */
+/* init_messages.c */
 void keeper_hear_spare(struct box *b);
 void keeper_note_error(struct box *b, const struct err *error);
 /* session_runs.c */
@@ -629,7 +630,7 @@ void record_free(struct run *run);
 /* publish.c: single files that the box has as copies */
 int keeper_copies_open(struct box *b, struct err *e);
 /* init created one, and *fd, which is taken, is its directory. */
-void keeper_copy_made(struct box *b, const struct wall_message *m, int *fd);
+bool keeper_copy_made(struct box *b, const struct wall_message *m, int *fd);
 /* At the end of the run, once; a failure is the run's. */
 /* Of copies whose file on the host has not changed: a bit each, before and after our stamp on it. */
 uint64_t keeper_copies_unchanged(const struct box *b);
@@ -664,7 +665,7 @@ void registry_tell(const struct cordon_context *cx, struct told *t);
 int registry_told_next(struct told *t);
 void registry_told_done(struct told *t);
 /* touches.c: a call waits for a shut place; the broker was heard. */
-void touches_hear(struct box *b, uint32_t which);
+bool touches_hear(struct box *b, uint32_t which); /* false: there is no such place */
 void touches_settle(struct box *b);
 /* broker.c: the broker is to judge by the label of this shut place too. False: there is none. */
 int broker_label(struct box *b, const struct label *l,

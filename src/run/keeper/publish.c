@@ -123,12 +123,14 @@ int keeper_copies_open(struct box *b, struct err *e)
         return 0;
 }
 
-void keeper_copy_made(struct box *b, const struct wall_message *m, int *fd)
+bool keeper_copy_made(struct box *b, const struct wall_message *m, int *fd)
 {
         if (m->copy.which >= b->c.plan->copies || b->copies[m->copy.which].inside >= 0)
-                return;
+                return false;
+
         b->copies[m->copy.which].ino = m->copy.ino;
         b->copies[m->copy.which].inside = TAKE_FD(*fd);
+        return true;
 }
 
 bool keeper_is_beside_copy(const struct box *b, const char *path)

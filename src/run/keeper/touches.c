@@ -20,10 +20,10 @@ static void record_touch(struct box *b, const struct box_shut *s)
                 record_input(&b->run, id);
 }
 
-void touches_hear(struct box *b, uint32_t which)
+bool touches_hear(struct box *b, uint32_t which)
 {
         if (which >= b->c.shut_count || b->touched & 1u << which)
-                return;
+                return which < b->c.shut_count;
 
         const struct box_shut *s = &b->c.shut[which];
         b->touched |= 1u << which;
@@ -33,6 +33,7 @@ void touches_hear(struct box *b, uint32_t which)
                 b->touch_waits |= 1u << which; /* until it says so: touches_settle() */
         else
                 (void) wall_touch_open(&b->child, which);
+        return true;
 }
 
 /* Nothing leaves any more when the broker is gone. */
