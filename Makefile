@@ -18,7 +18,7 @@ all: $(BUILD)/build.ninja $(STATIC)/build.ninja
 	@tools/build $(BUILD)
 	@tools/build $(STATIC)
 	@mkdir -p $(STATIC)/src/face/libexec/cordon
-	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/src/*/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/wall/init/cordon-init $(abspath $(STATIC))/src/face/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wall/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/face/libexec/cordon/; done
+	@for p in $(abspath $(BUILD))/src/*/cordon-* $(abspath $(BUILD))/src/*/*/cordon-* $(abspath $(BUILD))/cordon-* $(abspath $(STATIC))/src/selftest/cordon-selftest $(abspath $(STATIC))/src/face/cli/cordon-review $(abspath $(STATIC))/src/wall/init/cordon-init $(abspath $(STATIC))/src/face/bwrap/cordon-bwrap $(abspath $(STATIC))/src/wall/wasm/cordon-wasm $(CURDIR)/.deps/quickjs.wasm; do [ ! -f "$$p" ] || ln -sf "$$p" $(STATIC)/src/face/libexec/cordon/; done
 
 $(BUILD)-musl/build.ninja:
 	@CC="$(CURDIR)/tools/musl-cc" meson setup $(BUILD)-musl --prefix=$(PREFIX) --buildtype=release -Doptimization=2 -Dprogram_only=true >/dev/null

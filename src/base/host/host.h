@@ -125,6 +125,9 @@ bool host_missing(const struct cordon_context *cx, struct host_finding *ret);
  * else where `make install` puts it. */
 int host_program(const struct cordon_context *cx, const char *name, char *ret_path, size_t cap,
                  struct err *e);
+/* The program file of cordon, also in a program that cordon became: argv[0] names it there. false: /proc is
+ * not mounted. */
+bool host_self(char *ret, size_t cap);
 /* The program of init and of the janitor, which learns from argv[0] which of them it is: this one if
  * wall/init/self.c is linked into it, else the installed one. */
 #define HOST_INIT_PROGRAM "cordon-init"

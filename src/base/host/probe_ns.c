@@ -75,16 +75,13 @@ static int try_userns(struct host_outcome *o, unsigned long flags)
 static void mend_apparmor(struct host_finding *f)
 {
         char exe[128];
-        ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
-        if (n > 0) {
-                exe[n] = '\0';
-                if (access(PROFILE, F_OK) != 0 && strcspn(exe, "'\"\\%{}[]*?^\n") == (size_t) n)
-                        host_mend(f,
-                                  "printf 'abi <abi/4.0>,\\nprofile cordon \"%s{,-bwrap}\" "
-                                  "flags=(unconfined) { userns, }\\n' | sudo tee " PROFILE
-                                  " && sudo apparmor_parser -r " PROFILE,
-                                  exe);
-        }
+        if (host_self(exe, sizeof exe) && access(PROFILE, F_OK) != 0 &&
+            exe[strcspn(exe, "'\"\\%{}[]*?^\n")] == '\0')
+                host_mend(f,
+                          "printf 'abi <abi/4.0>,\\nprofile cordon \"%s{,-bwrap}\" "
+                          "flags=(unconfined) { userns, }\\n' | sudo tee " PROFILE
+                          " && sudo apparmor_parser -r " PROFILE,
+                          exe);
 
         if (f->mend[0] == '\0')
                 host_mend(f, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0");

@@ -71,6 +71,20 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
                         CORDON_LIBEXEC);
 }
 
+bool host_self(char *ret, size_t cap)
+{
+        const char *started_by = program_invocation_name;
+        ssize_t n = readlink("/proc/self/exe", ret, cap - 1);
+        if (n <= 0 || (size_t) n >= cap - 1)
+                return false;
+
+        ret[n] = '\0';
+        bool other = strncmp(strrchr(ret, '/'), "/cordon-", 8) == 0;
+        if (other && started_by[0] == '/' && strlen(started_by) < cap)
+                memcpy(ret, started_by, strlen(started_by) + 1);
+        return true;
+}
+
 int host_init_program(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
 {
         if (!host_is_own_init)

@@ -23,6 +23,7 @@ struct cli_verb {
         enum cli_group group;
         const char *(*name_at)(size_t i,
                                const char **ret_help); /* values of NAME, for completions; may be NULL */
+        const char *program;                           /* that has this verb; NULL: this one */
 };
 
 /* One option: one row holds its names, its help and its effect. */
@@ -105,8 +106,10 @@ bool cli_policy_failed(void);
 
 /* dispatch.c: runs the verb that argv names; returns the exit status. */
 int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count);
-/* selftest.c: becomes cordon-selftest; returns only if that fails. */
-void cli_selftest(char **argv);
+/* become.c: becomes the program of the verb, if that is another one. Returns if it is not, or cannot be
+ * started: then verb_elsewhere() says why. */
+void cli_become(int argc, char **argv);
+int verb_elsewhere(int argc, char **argv);
 
 /* verb_find.c: main() registers its verbs; then they can be listed and found. */
 void cli_verbs_are(const struct cli_verb *v, size_t count);
@@ -239,9 +242,9 @@ void cli_progress_sink(void *ctx, const void *data, size_t len);
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
 
-/* cmd_log.c: kinds and phases of records, ended by NULL. */
+/* complete.c: kinds of records, ended by NULL. */
 extern const char *const cli_ledger_kinds[];
-/* complete.c: prints the candidates for the end of these words, which follow `cordon`. */
+/* Prints the candidates for the end of these words, which follow `cordon`. */
 int cli_complete(int argc, char **argv);
 
 /* ledgers.c: --ledger DIR, as often as given; none: this user's own. */
@@ -305,7 +308,6 @@ int verb_collect(int argc, char **argv);
 int verb_verify(int argc, char **argv);
 int verb_react(int argc, char **argv);
 int verb_report(int argc, char **argv);
-int verb_selftest(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_mcp(int argc, char **argv);
 int verb_mcp_wrap(int argc, char **argv);

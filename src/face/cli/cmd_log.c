@@ -41,12 +41,6 @@ TEXT_SETTER(job, filter.job)
 TEXT_SETTER(format, format)
 TEXT_SETTER(to, to)
 
-const char *const cli_ledger_kinds[] = { "file",    "exec",   "net",     "request", "credential", "handle",
-                                         "output",  "limit",  "start",   "end",     "view",       "reply",
-                                         "key",     "prune",  "gap",     "gate",    "tool",       "audit",
-                                         "head",    "intent", "outcome", "denied",  "human",      "claim",
-                                         "unknown", NULL };
-
 /* Empty output would read as "none happened". A ledger of a later version may have more kinds, so it is
  * queried anyway. */
 static int set_kind(void *ctx, const char *value)

@@ -25,11 +25,6 @@ struct view {
                 "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct view, places)        \
         }
 
-const struct cli_option json_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct cli_json, json) },
-        { 0 },
-};
-
 const struct cli_option view_options[] = {
         { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
         VIEW_OPTIONS,

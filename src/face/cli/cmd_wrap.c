@@ -2,6 +2,7 @@
 /* face/cli/cmd_wrap.c - `cordon policy wrap`: writes a small script that replaces a program and runs it in a
  * box. The script is one `cordon run --arg-files`; every word of it is quoted. Never overwrites. */
 #include "base/fd.h"
+#include "base/host/host.h"
 #include "base/shell.h"
 #include "base/str.h"
 #include "face/cli/cli.h"
@@ -179,7 +180,7 @@ static int put_script(struct wrap *w, char **argv, int end)
 {
         struct buf *o = &w->script;
         char self[PATH_BYTES], shown[200];
-        if (!cli_self(self, sizeof self) || self[0] != '/')
+        if (!host_self(self, sizeof self))
                 return cli_usage("cordon cannot find its own program file: is /proc mounted?"), -1;
 
         buf_printf(o,

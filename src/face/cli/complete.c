@@ -15,6 +15,12 @@
 #include <string.h>
 #include <unistd.h>
 
+const char *const cli_ledger_kinds[] = { "file",    "exec",   "net",     "request", "credential", "handle",
+                                         "output",  "limit",  "start",   "end",     "view",       "reply",
+                                         "key",     "prune",  "gap",     "gate",    "tool",       "audit",
+                                         "head",    "intent", "outcome", "denied",  "human",      "claim",
+                                         "unknown", NULL };
+
 struct here { /* the word that is completed */
         struct buf out;
         const char *word, *typed; /* typed: its end that is completed, after "--read=" */

@@ -62,6 +62,8 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         if (argc < 2)
                 return verb_help(0, NULL), EXIT_CORDON;
 
+        cli_become(argc, argv);
+
         /* After `umask 177` the ledger's directory, and with it every later run, would be closed to its
          * owner. */
         (void) umask(umask(077) & 077);

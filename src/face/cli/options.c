@@ -11,6 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+const struct cli_option json_options[] = {
+        { "json", 0, NULL, "for programs", CLI_FLAG(struct cli_json, json) },
+        { 0 },
+};
+
 const struct cli_option no_options[] = { { 0 } };
 
 static const cordon_error no_memory = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run/api/ledger.c - the ledger behind cordon.h: options of a run, and questions to the record. */
+/* run/api/ledger.c - the ledger behind cordon.h: questions to the record. */
 #include "ledger/ledger.h"
 #include "base/clock.h"
 #include "base/fd.h"
@@ -14,69 +14,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-int api_set_ledger(struct cordon_box *b, const char *value)
-{
-        static const char *const words[] = { "on", "off", "require" };
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-                if (strcmp(value, words[i]) == 0) {
-                        b->ledger = (enum box_ledger) i;
-                        b->ledger_said = true;
-                        return 0;
-                }
-
-        return -1;
-}
-
-/* RUN, or the id of one of its records; ID@CLOCK if that is in another host's ledger. A clock is bounded:
- * ours continues from there, and must never overflow. */
-int api_set_cause(struct cordon_box *b, const char *run)
-{
-        static const uint64_t clock_max = UINT64_C(1) << 53;
-        size_t n = strspn(run, "abcdefghijklmnopqrstuvwxyz0123456789-.");
-        uint64_t clock = 0;
-
-        /* Three parts, as the ids of runs and replies have: a name would be a cause that cannot be found. */
-        const char *dash = strchr(run, '-');
-        if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
-                return -1;
-
-        if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
-                return -1;
-
-        (void) snprintf(b->cause, sizeof b->cause, "%.*s%s", (int) n, run, memchr(run, '.', n) ? "" : ".end");
-        b->cause_clock = clock;
-        return 0;
-}
-
-void api_prepare_ledger(struct cordon_box *b)
-{
-        const char *asked = context_get(b->policy->cx, "CORDON_LEDGER"),
-                   *in = context_get(b->policy->cx, "TRACEPARENT");
-        if (!b->ledger_said && asked)
-                (void) api_set_ledger(b, asked);
-
-        if (b->ledger == BOX_LEDGER_OFF)
-                return;
-
-        b->trace_in[0] = '\0';
-        if (ledger_trace_valid(in))
-                memcpy(b->trace_in, in, sizeof b->trace_in);
-
-        ledger_trace_child(in, b->trace_out);
-}
-
-/* ---- questions ---- */
-
-/* A tenant reads its own ledger; what it tells of the host is for the operator, who reads it without a
- * tenant.
- */
-static bool is_of_host(const struct ledger_view *v)
-{
-        return span_is(v->phase, "denied") &&
-               !effect_is_near(effect_kind_find(ledger_member(v->more, "effect")),
-                               effect_reason_find(ledger_member(v->more, "reason")));
-}
-
 static bool has_record(const struct ledger_log *l, const char *id)
 {
         struct ledger_view v;
@@ -84,52 +21,6 @@ static bool has_record(const struct ledger_log *l, const char *id)
                 if (ledger_log_view(l, i - 1, &v) == 0 && span_is(v.id, id))
                         return true;
         return false;
-}
-
-struct ledger_log *api_log_open(const struct cordon_context *cx, int *ret_dir, struct err *e)
-{
-        AUTO_FD(dir, ledger_dir_open(cx, false, e));
-        struct ledger_log *l = dir < 0 ? NULL : ledger_log_open(dir, e);
-        if (l && cx && cx->tenant.tag[0])
-                ledger_log_hide(l, is_of_host);
-        if (l && ret_dir)
-                *ret_dir = TAKE_FD(dir);
-        return l;
-}
-
-/* An id for actions that are not runs: a query, a reaction, a prune. */
-struct ledger *api_log_as(const struct cordon_context *cx, const char *what, struct err *e)
-{
-        char run[48];
-        uint32_t r = 0;
-        (void) !getrandom(&r, sizeof r, GRND_INSECURE);
-        (void) snprintf(run, sizeof run, "%s-%llx-%08x", what, (unsigned long long) clock_wall_s(), r);
-        return ledger_open(cx, run, "", e);
-}
-
-/* Queries are recorded as well: the readers of an effect can be queried like anything else. */
-void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target)
-{
-        struct err ignored;
-        char who[sizeof cx->actor];
-        const char *asked = context_get(cx, "CORDON_LEDGER");
-        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : api_log_as(cx, "view", &ignored);
-        if (!l)
-                return;
-
-        struct ledger_record r = ledger_record_of(LEDGER_VIEW, LEDGER_HUMAN);
-        if (cx && cx->actor[0])
-                (void) snprintf(who, sizeof who, "%s", cx->actor);
-        else
-                (void) snprintf(who, sizeof who, "uid %u", getuid());
-        r.door = how;
-        r.target = target ? target : "ledger";
-        ledger_more_text(&r, "who", who);
-        (void) ledger_append(l, &r, false, NULL, &ignored);
-        if (ledger_flush(l, 50, &ignored) == 0)
-                ledger_wake_sealer(l);
-
-        ledger_close(l);
 }
 
 struct ledger_filter api_log_filter(const cordon_log_filter *f)

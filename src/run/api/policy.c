@@ -372,17 +372,3 @@ int cordon_word_help(size_t index, const char **word, const char **synopsis, con
         *help = w[index].help;
         return 1;
 }
-
-char *cordon_policy_from(const char *path, cordon_error *e)
-{
-        struct buf out = { 0 };
-        size_t len = 0;
-        char *text = api_slurp(path, &len, to_err(e));
-        int r = text ? policy_from(path, span_of(text, len), &out, to_err(e)) : -1;
-        free(text);
-        if (r == 0)
-                return api_give(&out, to_err(e));
-
-        buf_done(&out);
-        return NULL;
-}

@@ -39,11 +39,12 @@ void api_rules_come_from(cordon_policy *p, const char *file)
  * not kept. */
 static bool programs_below(const struct cordon_context *cx, const char *door, char *ret, size_t cap)
 {
-        static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM };
+        static const char *const names[] = { EGRESS_PROGRAM, "cordon-ledger", VAULT_PROGRAM,
+                                             "cordon-review" };
         char path[PATH_MAX], file[PATH_MAX];
         struct err none;
 
-        if (realpath("/proc/self/exe", file) && path_under(file, door)) {
+        if (host_self(path, sizeof path) && realpath(path, file) && path_under(file, door)) {
                 (void) snprintf(ret, cap, "%s", file);
                 return true;
         }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* face/cli/review/main.c - the program cordon-review: every verb that does not start, hold or end a box of
+ * its caller. Started by cordon, with the whole command line and cordon's own path as argv[0]. */
+#include "base/fd.h"
+#include "face/cli/agents.h"
+#include "face/cli/cli.h"
+
+#define RUN(name, synopsis, help, verb, options, ...)                                                        \
+        { name, synopsis, help, verb_elsewhere, no_options, __VA_ARGS__, .program = "cordon" },
+#define REVIEW(name, synopsis, help, verb, options, ...) { name, synopsis, help, verb, options, __VA_ARGS__ },
+#define EACH(name, synopsis, help, verb, options, ...)   { name, synopsis, help, verb, options, __VA_ARGS__ },
+#define SELFTEST(name, synopsis, help, verb, options, ...)                                                   \
+        { name, synopsis, help, verb_elsewhere, no_options, __VA_ARGS__, .program = "cordon-selftest" },
+
+static const struct cli_verb verbs[] = {
+#include "face/cli/verb_rows.inc"
+};
+
+int main(int argc, char **argv)
+{
+        fd_use_limit();
+
+        return cli_main(argc, argv, verbs, sizeof verbs / sizeof *verbs);
+}
