@@ -3,6 +3,7 @@
  * what the supervisor says of them. All values are in test_wall_seccomp_oracle.c, the kernel's own opinion is
  * in test_wall_seccomp_live.c. */
 #include "seccomp_filters.h"
+#include "wall/linux/seccomp/gpu_requests.inc"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -139,6 +140,96 @@ static void test_ioctl__filesystems_are_asked_and_copied_but_not_changed(void)
         ALLOWS(NARROW, "ioctl", 0, 0x4020940d | garbage);
         ALLOWS(NARROW, "ioctl", 0, 0x80086601); /* FS_IOC_GETFLAGS */
         ALLOWS(NARROW, "ioctl", 0, 0x5421);     /* FIONBIO */
+}
+
+/* The answers of every ask with an NVIDIA GPU, on both architectures, to one request. */
+static bool gpu_answers(uint64_t request, uint32_t want, unsigned must)
+{
+        bool all = true;
+        for (unsigned bits = 0; bits < ASKS; bits++)
+                for (int a = 0; a < SECCOMP_ARCH__COUNT && (bits & TELL) == must; a++) {
+                        struct seccomp_ask ask = ask_of((enum seccomp_arch) a, bits);
+                        static struct sock_filter f[SECCOMP_ARCH__COUNT][ASKS][SECCOMP_INSNS_MAX];
+                        static size_t n[SECCOMP_ARCH__COUNT][ASKS];
+                        ask.nvidia = true;
+                        if (n[a][bits] == 0)
+                                n[a][bits] = seccomp_compile(&ask, f[a][bits], SECCOMP_INSNS_MAX);
+                        struct seccomp_data d = { .arch = audit[a], .args = { 3, request } };
+                        d.nr = row_named("ioctl")->nr[a];
+                        all = all && n[a][bits] > 0 && bpf_sim_run(f[a][bits], &d).ret == want;
+                }
+        return all;
+}
+
+static void gpu_allows(uint64_t request) { CHECK(gpu_answers(request, SECCOMP_RET_ALLOW, 0)); }
+static void gpu_refuses(uint64_t request)
+{
+        CHECK(gpu_answers(request, fails(EPERM), 0));
+        CHECK(gpu_answers(request, SECCOMP_RET_USER_NOTIF, TELL));
+}
+
+static const uint32_t escapes[] = {
+#define ROW(nr, name) nr,
+        GPU_ESCAPES(ROW, ROW)
+};
+static const uint32_t uvm[] = { GPU_UVM(ROW, ROW)
+#undef ROW
+};
+
+static bool is_listed(const uint32_t *list, size_t n, uint32_t nr)
+{
+        for (size_t i = 0; i < n; i++)
+                if (list[i] == nr)
+                        return true;
+        return false;
+}
+
+/* As recorded: request and size. */
+static void test_gpu__what_torch_asks_of_the_driver_passes(void)
+{
+        static const uint32_t seen[][2] = {
+                { 0x27, 0x38 }, { 0x29, 0x10 },  { 0x2a, 0x20 }, { 0x2b, 0x30 }, { 0x4e, 0x38 },
+                { 0x5e, 0x28 }, { 0xc8, 0x900 }, { 0xc9, 4 },    { 0xce, 0x10 }, { 0xd2, 0x48 },
+                { 0xd6, 8 },    { 0xd7, 0x230 }, { 0xda, 8 },
+        };
+        static const uint32_t plain[] = { 0x30000001, 0x30000002, 0x17, 0x18, 0x19, 0x1b, 0x21, 0x22,
+                                          0x25,       0x27,       0x41, 0x44, 0x48, 0x49, 0x4b };
+        for (size_t i = 0; i < sizeof seen / sizeof *seen; i++)
+                gpu_allows(0xc0000000u | seen[i][1] << 16 | 'F' << 8 | seen[i][0] | garbage);
+        for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+                gpu_allows(plain[i] | garbage);
+}
+
+static void test_gpu__each_listed_request_passes_and_its_neighbours_do_not(void)
+{
+        for (uint32_t nr = 0; nr < 256; nr++) {
+                uint32_t request = 0xc0204600u | nr;
+                if (is_listed(escapes, sizeof escapes / sizeof *escapes, nr))
+                        gpu_allows(request);
+                else
+                        gpu_refuses(request);
+                gpu_refuses(request ^ 0x100);       /* another letter is the same function */
+                gpu_refuses(request & ~(3u << 30)); /* and so is another direction */
+                gpu_refuses(0x30000000u | (nr + 3));
+                if (is_listed(uvm, sizeof uvm / sizeof *uvm, nr))
+                        gpu_allows(nr);
+                else
+                        gpu_refuses(nr);
+        }
+}
+
+static void test_gpu__programs_keep_the_ordinary_requests(void)
+{
+        static const uint32_t common[] = { TCGETS,      TCSETSW,      TIOCGWINSZ, TIOCSCTTY,  FIONREAD,
+                                           FIONBIO,     FIOCLEX,      TIOCGPTN,   TIOCSPTLCK, TIOCGPTPEER,
+                                           SIOCGIFCONF, SIOCGIFINDEX, FICLONE,    0x802c542a };
+        for (size_t i = 0; i < sizeof common / sizeof *common; i++)
+                gpu_allows(common[i] | garbage);
+        gpu_refuses(TIOCSTI);
+        gpu_refuses(TIOCLINUX);
+        gpu_refuses(0xae01);                              /* KVM_CREATE_VM */
+        gpu_refuses(0xc0406400);                          /* DRM_IOCTL_VERSION */
+        CHECK(gpu_answers(0x50009401, fails(ENOTTY), 0)); /* a snapshot of btrfs */
 }
 
 static void test_setsockopt__no_program_runs_on_a_socket(void)
@@ -629,6 +720,7 @@ static void test_describe__says_what_was_tried(void)
                 { "socket", { 99, 0x7000 }, "socket(99, 0x7000)" },
                 { "mount", { 1, 2, 3 }, "mount()" },
                 { "ioctl", { 0, TIOCSTI | 1ull << 32 }, "ioctl(TIOCSTI)" },
+                { "ioctl", { 0, 0xc01046d3 }, "ioctl(0xc01046d3)" },
                 { "clone", { CLONE_NEWUSER | CLONE_NEWNS | 17 }, "clone(CLONE_NEWNS|CLONE_NEWUSER)" },
                 { "unshare", { CLONE_NEWUSER | 0x80 }, "unshare(CLONE_NEWUSER|CLONE_NEWTIME)" },
                 { "fchmod", { 3, 04755 }, "fchmod(04755)" },
@@ -686,6 +778,9 @@ static const struct test_case cases[] = {
         CASE(test_table__has_no_name_or_number_twice),
         CASE(test_ioctl__terminal_input_is_refused_whatever_the_high_word),
         CASE(test_ioctl__filesystems_are_asked_and_copied_but_not_changed),
+        CASE(test_gpu__what_torch_asks_of_the_driver_passes),
+        CASE(test_gpu__each_listed_request_passes_and_its_neighbours_do_not),
+        CASE(test_gpu__programs_keep_the_ordinary_requests),
         CASE(test_setsockopt__no_program_runs_on_a_socket),
         CASE(test_setsockopt__joins_no_group),
         CASE(test_setsockopt__puts_no_other_protocol_on_a_socket),

@@ -5,6 +5,7 @@
 #include "wall/internal.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -33,6 +34,16 @@ static bool writes_outside(const struct plan *p)
         return false;
 }
 
+static bool opens_nvidia(const struct plan *p)
+{
+        static const char nodes[] = "/dev/nvidia";
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_DEVICE &&
+                    strncmp(p->steps[i].path, nodes, sizeof nodes - 1) == 0)
+                        return true;
+        return false;
+}
+
 static int compile(struct wall_init *w, struct err *e)
 {
         bool own = wall_has(w->plan->wall, WALL_OWN_ROOT);
@@ -54,6 +65,7 @@ static int compile(struct wall_init *w, struct err *e)
                                    .sampled = w->s->sampled,
                                    .memfd = w->plan->run_any,
                                    .signals = w->serves_signals,
+                                   .nvidia = opens_nvidia(w->plan),
                                    .syncs = writes_outside(w->plan),
                                    .links = w->serves_links,
                                    .names = own ? w->names >= 0 : w->s->tell,

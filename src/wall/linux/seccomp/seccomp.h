@@ -52,6 +52,7 @@ struct seccomp_ask {
         bool names;    /* an open for writing that makes no file is shown: see observe/thread_name.c */
         bool signals;  /* nothing else keeps signals in: the supervisor sends them, and no descriptor has an
                           owner that gets one */
+        bool nvidia;   /* it opens a node of NVIDIA's driver: of the requests of ioctl() only listed ones */
         bool memfd;    /* `run any`: memory files, which nothing keeps from being mapped to run */
 };
 
@@ -77,7 +78,8 @@ enum seccomp_rule {
         RULE_SOCKETPAIR, /* AF_UNIX; datagrams only with unix_sockets that are not served; else EAFNOSUPPORT
                           */
         RULE_IOCTL,   /* low 32 bits not TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS ...; else EPERM, reported. Of
-                         the requests to filesystems those that copy or query; else ENOTTY */
+                         the requests to filesystems those that copy or query; else ENOTTY. With `nvidia` only
+                         listed ones; else EPERM, reported */
         RULE_SOCKOPT, /* no program for the kernel to run on a socket; else EPERM */
         RULE_RULESET, /* not if memory is sampled; else ENOSYS */
         RULE_PINS,    /* the same; else EINVAL, upon which programs copy */

@@ -265,37 +265,8 @@ static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t
 /* CLONE_PARENT: a child that belongs to our parent would leave the payload's tree. */
 #define CLONE_SIDE 0x8000u
 
-static const struct values ioctl_refused[] = {
-        { 0x5412, 0x5412 }, /* TIOCSTI: types into the terminal */
-        { 0x541c, 0x541d }, /* TIOCLINUX: pastes into it; TIOCCONS: takes the console's output */
-        { 0x5423, 0x5423 }, /* TIOCSETD: loads line disciplines */
-        { 0x5437, 0x5437 }, /* TIOCVHANGUP */
-};
+#include "wall/linux/seccomp/ioctl_lists.inc"
 
-/* Requests to filesystems. The kernel checks the owner of the file. Neither the kernel nor
- * Landlock checks the mount that it is reached by: a snapshot of btrfs would show a path that an `except`
- * hides, and flags could be changed through a read-only door. So requests that copy or only query are
- * allowed, and all others fail as if unsupported. Decided by the byte that identifies the subsystem of a
- * request. */
-#define REQUEST_OWNER 0xff00u
-static const struct values ioctl_owners[] = {
-        { 0x5800, 0x5800 }, /* 'X': XFS, and all for FSSETXATTR, FIFREEZE */
-        { 0x6600, 0x6600 }, /* 'f': ext4, and all for SETFLAGS, encryption, verity */
-        { 0x7200, 0x7200 }, /* 'r': FAT */
-        { 0x7600, 0x7600 }, /* 'v': SETVERSION */
-        { 0x9400, 0x9400 }, /* btrfs, and all for FICLONE */
-        { 0xf500, 0xf500 }, /* f2fs */
-};
-static const struct values ioctl_asks[] = {
-        { 0x40049409, 0x40049409 }, /* FICLONE */
-        { 0x4020940d, 0x4020940d }, /* FICLONERANGE */
-        { 0x80046601, 0x80046601 }, /* FS_IOC32_GETFLAGS */
-        { 0x80086601, 0x80086601 }, /* FS_IOC_GETFLAGS */
-        { 0x80087601, 0x80087601 }, /* FS_IOC_GETVERSION */
-        { 0x801c581f, 0x801c581f }, /* FS_IOC_FSGETXATTR */
-        { 0xc0189436, 0xc0189436 }, /* FIDEDUPERANGE */
-        { 0xc020660b, 0xc020660b }, /* FS_IOC_FIEMAP */
-};
 /* SO_ATTACH_FILTER, SO_ATTACH_BPF, SO_ATTACH_REUSEPORT_CBPF, _EBPF: programs in the kernel, which no limit of
  * memory counts. */
 static const struct values sockopt_refused[] = { { 26, 26 }, { 50, 52 } };
@@ -467,9 +438,17 @@ static uint32_t rule_sendto(struct program *p)
 
 static uint32_t rule_ioctl(struct program *p)
 {
+        uint32_t other = GO_ALLOW;
+        if (p->ask->nvidia) {
+                other = choose(p, &(struct choice){ LOW(1), GPU_ESCAPE_BITS, gpu_escapes, COUNT(gpu_escapes),
+                                                    GO_ALLOW, GO_TELL });
+                other = choose(p, CHOICE(LOW(1), gpu_uvm, GO_ALLOW, other));
+                other = choose(p, CHOICE(LOW(1), gpu_ordinary, GO_ALLOW, other));
+        }
+
         uint32_t asks = choose(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
-        uint32_t owner = choose(p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners),
-                                                     asks, GO_ALLOW });
+        uint32_t owner = choose(
+                p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners), asks, other });
         if (p->ask->signals)
                 owner = choose(p, CHOICE(LOW(1), ioctl_signals, GO_EPERM, owner));
         return choose(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
