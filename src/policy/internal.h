@@ -162,6 +162,7 @@ int line_sock(struct reader *r);
 int line_sign(struct reader *r);
 int line_decrypt(struct reader *r);
 int line_dev(struct reader *r);
+int line_gpu(struct reader *r);
 int line_listen(struct reader *r);
 int line_tool(struct reader *r);
 int line_in(struct reader *r);

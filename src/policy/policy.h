@@ -254,6 +254,25 @@ const struct policy_device *policy_device(const char *path);
 const char *policy_device_refused(const char *path);
 const char *policy_dev_cost(const char *path);
 
+/* gpu.c: `gpu`, `gpu 0` and `gpu GPU-UUID` are the devices /dev/gpu, /dev/gpu/0 and /dev/gpu/GPU-UUID. What
+ * stands behind /dev/gpu/, "": all GPUs; NULL: the path is another device's. */
+const char *policy_gpu(const char *path);
+/* Is this node one of that door's? A UUID is resolved when a box starts: none of its numbers is covered. */
+bool policy_gpu_covers(const char *door, const char *node);
+enum { POLICY_GPUS_MAX = 64 };
+struct policy_gpu_ask {
+        const char *chosen;                       /* a number, or "" */
+        bool (*has)(void *ctx, const char *path); /* does the host have it, for this caller? */
+        void *ctx;
+};
+struct policy_gpu_nodes {
+        char path[POLICY_GPUS_MAX + 8][32]; /* nodes, and directories of the driver's files */
+        size_t n;                           /* 0: the host has no such GPU */
+};
+/* Of several makers the first one's: NVIDIA before AMD and Intel. What a maker needs is listed even if the
+ * host does not have it. */
+void policy_gpu_expand(const struct policy_gpu_ask *ask, struct policy_gpu_nodes *ret);
+
 enum answer { ANSWER_DENY = 0, ANSWER_ASK, ANSWER_ALLOW };
 
 struct checked_policy;

@@ -151,6 +151,8 @@ static void say_as_typed(cordon_error *e, const char *word)
 
 /* --trace is short for --local trace. */
 static bool is_local_flag(const char *name) { return strcmp(name, "trace") == 0; }
+/* --gpu are all of them, --gpu=0 is one. */
+static bool is_gpu_flag(const char *name) { return strcmp(name, "gpu") == 0; }
 
 /* A name of an image that is a file or directory here is that one. */
 static int take_image(cordon_policy *p, const char *value, cordon_error *e)
@@ -331,7 +333,7 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         m.file = doors && (g->letter ? g->letter == 'p' : strcmp(g->name, "policy") == 0);
         bool local = is_local_flag(g->name);
         m.word = doors && !g->letter && (local || cordon_policy_is_word(g->name) || is_limit_flag(g->name));
-        m.wants = m.own ? m.own->arg != NULL : m.file || (m.word && !local);
+        m.wants = m.own ? m.own->arg != NULL : m.file || (m.word && !local && !is_gpu_flag(g->name));
         return m;
 }
 
@@ -397,7 +399,7 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 g->value = argv[++*at];
                 if (is_option(verb, g->value))
                         return took_option(g);
-        } else if (!m.wants && g->value) {
+        } else if (!m.wants && g->value && (m.own || !is_gpu_flag(g->name))) {
                 (void) cli_usage("option --%s takes no argument", g->name);
                 return -1;
         }
@@ -406,7 +408,8 @@ static int take_one(const struct cli_verb *verb, char **argv, int argc, int *at,
                 return set_option(m.own, ctx, g->value);
 
         return m.file ? take_policy_file(policy, g->value)
-                      : take_word(policy, g->name, m.wants ? g->value : g->name,
+                      : take_word(policy, g->name,
+                                  m.wants || is_gpu_flag(g->name) ? g->value ? g->value : "" : g->name,
                                   *at + 1 < argc ? argv[*at + 1] : NULL);
 }
 

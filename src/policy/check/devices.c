@@ -24,6 +24,10 @@ static const struct policy_device devices[] = {
         { "/dev/nvidia-uvm", -1, 0, GPU },
         { "/dev/nvidia-uvm-tools", -1, 1, GPU },
         { "/dev/nvidia-caps/nvidia-cap#", -1, -1, GPU },
+        { "/dev/gpu", -1, -1,
+          GPU
+          "; of NVIDIA's requests only listed ones pass, but RM_CONTROL carries one of many commands that no "
+          "filter sees; use by others can be timed" },
 };
 
 static const struct {
@@ -71,7 +75,7 @@ const struct policy_device *policy_device(const char *path)
         for (size_t i = 0; i < COUNT(devices); i++)
                 if (is_named(devices[i].name, path))
                         return &devices[i];
-        return NULL;
+        return policy_gpu(path) ? policy_device("/dev/gpu") : NULL;
 }
 
 const char *policy_device_refused(const char *path)

@@ -311,6 +311,14 @@ static bool cover_tool(const struct door_set *s, const struct asked *q)
         return false;
 }
 
+/* `gpu` has each GPU and its nodes, `gpu 0` its nodes. */
+static bool gpu_covers(const char *door, const char *path)
+{
+        const char *all = policy_gpu(door);
+        return policy_gpu_covers(door, path) ||
+               (all && !all[0] && policy_gpu(path) && strcmp(door, path) != 0);
+}
+
 bool cover_door(const struct checked_policy *c, const struct door *d, const struct door *skip)
 {
         const struct door_set *s = &c->live;
@@ -331,6 +339,10 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
                 if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && terms_cover(&s->v[lo], d) &&
                     simple_covers(&s->v[lo], d))
+                        return true;
+
+        for (size_t i = s->start[DOOR_DEV]; d->kind == DOOR_DEV && i < s->start[DOOR_DEV + 1]; i++)
+                if (&s->v[i] != skip && lasts(&s->v[i], d->until) && gpu_covers(s->v[i].path, d->path))
                         return true;
 
         return false;

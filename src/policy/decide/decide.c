@@ -371,10 +371,19 @@ static struct decision net_decide(const struct checked_policy *c, const struct e
 
 /* ---- the rest ---- */
 
+/* A `gpu` door is one of many nodes. */
+static const struct door *gpu_door(const struct door_set *s, enum door_kind kind, const char *key)
+{
+        for (size_t i = s->start[DOOR_DEV]; kind == DOOR_DEV && i < s->start[DOOR_DEV + 1]; i++)
+                if (policy_gpu_covers(s->v[i].path, key))
+                        return &s->v[i];
+        return NULL;
+}
+
 static struct decision keyed_decide(const struct checked_policy *c, enum door_kind kind, const char *key)
 {
         const struct door *d = first(&c->live, kind, span_str(key), NULL);
-        if (d)
+        if (d || (d = gpu_door(&c->live, kind, key)))
                 return allow(d);
 
         size_t count;
@@ -384,6 +393,8 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
                         return allow_builtin(builtin_var_name);
 
         d = first(&c->closed, kind, span_str(key), NULL);
+        if (!d)
+                d = gpu_door(&c->closed, kind, key);
         return d ? deny(REASON_EXPIRED, d) : deny(REASON_NO_DOOR, NULL);
 }
 

@@ -506,17 +506,29 @@ static struct decision ref_env(const struct checked_policy *c, const char *name)
         return (struct decision){ .reason = REASON_NO_DOOR };
 }
 
+/* The door of this very name before a `gpu` door, which has many. */
+static const struct door *ref_key_in(const struct door_set *s, enum door_kind kind, const char *key)
+{
+        const struct door *gpu = NULL;
+        for (size_t i = 0; i < s->n; i++) {
+                if (s->v[i].kind == kind && strcmp(door_key(&s->v[i]), key) == 0)
+                        return &s->v[i];
+                if (!gpu && s->v[i].kind == kind && kind == DOOR_DEV && policy_gpu_covers(s->v[i].path, key))
+                        gpu = &s->v[i];
+        }
+
+        return gpu;
+}
+
 static struct decision ref_key(const struct checked_policy *c, enum door_kind kind, const char *key)
 {
-        for (size_t i = 0; i < c->live.n; i++)
-                if (c->live.v[i].kind == kind && strcmp(door_key(&c->live.v[i]), key) == 0)
-                        return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
+        const struct door *d = ref_key_in(&c->live, kind, key);
+        if (d)
+                return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
 
-        for (size_t i = 0; i < c->closed.n; i++)
-                if (c->closed.v[i].kind == kind && strcmp(door_key(&c->closed.v[i]), key) == 0)
-                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = &c->closed.v[i] };
-
-        return (struct decision){ .reason = REASON_NO_DOOR };
+        d = ref_key_in(&c->closed, kind, key);
+        return d ? (struct decision){ .reason = REASON_EXPIRED, .nearest = d }
+                 : (struct decision){ .reason = REASON_NO_DOOR };
 }
 
 /* ---- tools ---- */

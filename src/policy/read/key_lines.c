@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/key_lines.c - `sign` and `decrypt`: one key of an agent of the caller. `dev`: one device. */
+/* policy/read/key_lines.c - `sign` and `decrypt`: one key of an agent of the caller. `dev`: one device,
+ * and `gpu`. */
 #include "policy/internal.h"
 
 enum { KEYGRIP_HEX = 40, FINGERPRINT_BASE64 = 43 };
@@ -95,4 +96,34 @@ int line_dev(struct reader *r)
         }
 
         return r->n > 1 ? 0 : -1;
+}
+
+static int read_gpu(struct reader *r, const struct token *t)
+{
+        struct token all = { .at = r->at };
+        struct door *d = reader_door(r, DOOR_DEV, t ? t : &all);
+        if (!d)
+                return -1;
+
+        d->path = t ? arena_printf(&r->p->mem, "/dev/gpu/%s", t->text) : arena_str(&r->p->mem, "/dev/gpu");
+        if (!d->path)
+                return fail_memory(r->e);
+
+        if (policy_gpu(d->path))
+                return 0;
+
+        (void) fail_at(r->e, &t->at, "\"%s\" is not a GPU's number or UUID", show_text(t->text).text);
+        return err_hint(r->e,
+                        "write `gpu` for all of yours, `gpu 0`, or `gpu GPU-...` as `nvidia-smi -L` has it");
+}
+
+int line_gpu(struct reader *r)
+{
+        const struct token *t = reader_next(r);
+        do {
+                if (read_gpu(r, t) < 0)
+                        return -1;
+        } while (t && (t = reader_next(r)));
+
+        return 0;
 }

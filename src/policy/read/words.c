@@ -42,6 +42,7 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           line_decrypt, DOOR | ASKS)                                                                         \
         X("dev", "PATH...", "one device: /dev/kvm, /dev/fuse, /dev/dri/..., /dev/nvidia...", line_dev,       \
           ONE_TOKEN | DOOR)                                                                                  \
+        X("gpu", "[NUMBER|UUID]...", "GPUs to compute on: yours, or these alone", line_gpu, DOOR)            \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("tool", "NAME...|any [where BOUND...] [ask ...]",                                                  \
@@ -180,6 +181,7 @@ static const char *why_no_ask(const char *word)
                   "its files change at once; `edit` holds changes back, and asks before they are applied" },
                 { "env", "it is handed over at the start; `run` asks before that" },
                 { "dev", "it is handed over at the start; `run` asks before that" },
+                { "gpu", "it is handed over at the start; `run` asks before that" },
                 { "in", "it is handed over at the start; `run` asks before that" },
                 { "out", "it is a file of yours until you pass it on" },
         };

@@ -119,7 +119,10 @@ void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
         bool stream = d->kind == DOOR_OUT && policy_is_stream(d->name); /* its name is its word */
-        if (!stream)
+        const char *gpu = d->kind == DOOR_DEV && !d->optional ? policy_gpu(d->path) : NULL;
+        if (gpu)
+                buf_printf(out, "gpu%s%s", gpu[0] ? " " : "", gpu);
+        else if (!stream)
                 buf_printf(out, "%s ", policy_door_word(d->kind));
 
         switch (d->kind) {
@@ -129,7 +132,8 @@ void show_door(const struct door *d, struct buf *out)
         case DOOR_SOCK:
         case DOOR_DEV:
         case DOOR_RUN:
-                show_path(d, out);
+                if (!gpu)
+                        show_path(d, out);
                 break;
         case DOOR_ENV:
                 show_env(d, out);

@@ -389,6 +389,9 @@ bool api_interprets(const struct cordon_box *b);
 void look_at_module(struct look *l, const char *name, const char *cwd, const struct api_engine *engine);
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e);
+/* look_gpu.c: of a `gpu` door. The number of the card with this UUID is read below `cards`. */
+void look_at_gpu(struct arena *mem, const char *chosen, struct plan_seen *ret);
+bool look_gpu_number(const char *cards, const char *uuid, char ret[4]);
 void look_fill(const struct look *l, struct plan_request *r);
 void look_free(struct look *l);
 

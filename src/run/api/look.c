@@ -236,6 +236,8 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
         for (size_t i = 0; i < n; i++) {
                 if (doors[i].kind == DOOR_RUN)
                         look_at_run(l, &doors[i], &l->seen[i], &l->found[i]);
+                else if (doors[i].kind == DOOR_DEV && policy_gpu(doors[i].path))
+                        look_at_gpu(&l->mem, policy_gpu(doors[i].path), &l->seen[i]);
                 else if (doors[i].path)
                         look_at_path(l, &doors[i], &l->seen[i]);
                 if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && api_is_made(&doors[i], doors, n)) {

@@ -33,6 +33,12 @@ struct plan_seen {
         uint64_t device;     /* st_rdev of a character device; 0: it is none */
         bool open_to_all;    /* it: every user may read and write it */
         bool closed;         /* it: the caller may not */
+        const struct plan_node *nodes; /* of a `gpu` door: what it opens on this host */
+        size_t node_count;
+};
+struct plan_node {
+        const char *path;
+        struct plan_seen seen;
 };
 
 /* A program that a `run` line or the command names, found on the host. */

@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/sysmacros.h>
 
 /* An edit door inside another's overlay is a part of that overlay; beside a write door for the same path
  * it adds nothing. Inside a wider write door it stays: changes that are to be held back are held back. */
@@ -100,7 +99,7 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
         return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
 }
 
-static int door_is_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
+int build_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
 {
         char at[256];
         (void) policy_place(&d->at, at, sizeof at);
@@ -178,7 +177,7 @@ static int add_door(struct builder *b, size_t i, struct err *e)
 
         if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
             (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
-                return door_is_wrong(b, d, seen, e);
+                return build_wrong(b, d, seen, e);
 
         bool kernels = d->kind == DOOR_READ && seen->real && path_under(seen->real, "/proc"); /* /etc/mtab */
         if (judge_own_place(b, d, kernels ? seen->real : d->path, e) < 0)
@@ -633,51 +632,12 @@ static int needs_own_root(const struct builder *b, const struct door *d, struct 
         return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
 }
 
-/* The node of the host, by its number: its name may be anything. */
-static int add_device(struct builder *b, size_t i, struct err *e)
-{
-        const struct door *d = &b->doors[i];
-        const struct plan_seen *seen = &b->r->seen[i];
-        const struct policy_device *known = policy_device(d->path);
-        char at[256];
-        if ((seen->kind == SEEN_NOTHING || seen->closed) && d->optional)
-                return 0;
-        if (seen->kind == SEEN_NOTHING)
-                return door_is_wrong(b, d, seen, e);
-
-        (void) policy_place(&d->at, at, sizeof at);
-        if (!known || !seen->device ||
-            (known->major >= 0 && major(seen->device) != (unsigned) known->major) ||
-            (known->minor >= 0 && minor(seen->device) != (unsigned) known->minor))
-                return err_set(e, ERR_DOOR, 0, "%s: %s is not the device that has this name", at, d->path);
-
-        if (b->r->as_root && !seen->open_to_all) {
-                (void) err_set(e, ERR_DOOR, 0,
-                               "%s: a box of root has an id that owns nothing, and %s is not open to all", at,
-                               d->path);
-                return err_hint(e, "run cordon as a user who may open it, for example a member of its group");
-        }
-
-        if (seen->closed) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: you may not open %s for reading and writing", at,
-                               d->path);
-                return err_hint(e, "a member of its group may: ls -l %s", d->path);
-        }
-
-        struct plan_step *s =
-                build_step(b, STEP_DEVICE, arena_str(b->a, d->path), arena_str(b->a, d->path), 0);
-        s->dev = seen->dev;
-        s->ino = seen->ino;
-        (void) build_rule(b, s->path, RIGHT_READ | RIGHT_DEVICE, false);
-        return 0;
-}
-
 static int add_sock(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
         if (needs_own_root(b, d, e) < 0)
                 return -1;
-        return d->kind == DOOR_DEV ? add_device(b, i, e) : add_door(b, i, e);
+        return d->kind == DOOR_DEV ? build_device(b, i, e) : add_door(b, i, e);
 }
 
 /* A read-only mount does not stop connect(): a directory of the host shows sockets that are not the box's.
