@@ -650,6 +650,7 @@ typedef struct cordon_learning {
         const char *const *with;
         /* Dot paths below the home that may be learned, absolute, NULL-terminated; or NULL for none. */
         const char *const *read;
+        int gpu;                  /* the command has the `gpu` door from the first run on */
         cordon_progress progress; /* called before each box; or NULL */
         void *progress_ctx;
 } cordon_learning;

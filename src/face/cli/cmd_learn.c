@@ -74,6 +74,13 @@ static int take_input(void *ctx, const char *value)
 
 /* ---- the network, and credentials ---- */
 
+static int take_gpu(void *ctx, const char *value)
+{
+        (void) value;
+        ((struct teach *) ctx)->l.gpu = 1;
+        return 0;
+}
+
 static int take_net(void *ctx, const char *value)
 {
         static const char *const names[] = { [CORDON_LEARN_NET_DENY] = "deny",
@@ -192,6 +199,8 @@ const struct cli_option learn_options[] = {
         { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs },
         { "read", 0, "PATH",
           "this path below your home may be learned although a name in it begins with a dot", take_read },
+        { "gpu", 0, NULL, "begin with the `gpu` door, also where /dev/fuse cannot report that it is missing",
+          take_gpu },
         SHARED
 };
 const struct cli_option tighten_options[] = {

@@ -5,6 +5,18 @@
 
 #include <stdlib.h>
 
+/* A framework on a GPU starts a worker for each processor, and has a context of gigabytes beside its data. */
+static uint64_t fallback(const struct checked_policy *c, enum limit_key k)
+{
+        bool gpu = false;
+        for (size_t i = c->live.start[DOOR_DEV]; i < c->live.start[DOOR_DEV + 1]; i++)
+                gpu |= policy_gpu(c->live.v[i].path) != NULL;
+
+        if (gpu && k == LIMIT_MEMORY)
+                return (uint64_t) 16 << 30;
+        return gpu && k == LIMIT_PROCS ? 1024 : limit_row(k)->fallback;
+}
+
 static int take_singletons(struct checked_policy *c, const struct policy *p)
 {
         c->box.text = arena_str(&c->mem, p->box.text ? p->box.text : "box");
@@ -14,9 +26,7 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 uint64_t used = c->limits.value[k]; /* stated by a used policy, or 0 */
                 bool own = p->limits.stated[k];
-                c->limits.value[k] = own    ? p->limits.value[k]
-                                     : used ? used
-                                            : limit_row((enum limit_key) k)->fallback;
+                c->limits.value[k] = own ? p->limits.value[k] : used ? used : fallback(c, (enum limit_key) k);
                 c->limits.stated[k] = own || used;
         }
 

@@ -74,7 +74,7 @@ static bool is_chosen(const char *chosen, unsigned number)
 bool policy_gpu_covers(const char *door, const char *node)
 {
         const char *chosen = policy_gpu(door);
-        for (size_t i = 0; chosen && i < COUNT(rows); i++) {
+        for (size_t i = 0; chosen && i < COUNT(rows) && strncmp(node, "/dev/", 5) == 0; i++) {
                 int number = rows[i].part == EACH ? number_of(i, node) : -1;
                 if (rows[i].part == EACH ? number >= 0 && is_chosen(chosen, (unsigned) number)
                                          : strcmp(rows[i].path, node) == 0)

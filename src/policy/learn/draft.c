@@ -20,6 +20,7 @@ struct shape { /* the input of the lines */
         const struct learn *l;
         uint64_t mask;
         uint64_t group[COUNT(groups)]; /* the runs that need it; 0: none */
+        uint64_t gpu;                  /* the runs that opened a node of a GPU */
         struct nodes programs, reads, system, edits;
 };
 
@@ -151,7 +152,9 @@ static void gather(struct shape *s)
                 uint64_t runs = it->runs & s->mask;
                 if (!runs || it->sensitive)
                         continue;
-                if (it->a.kind == EFFECT_READ)
+                if (effect_kind_has_path(it->a.kind) && policy_gpu_covers("/dev/gpu", it->a.path))
+                        s->gpu |= it->a.on_host ? runs : 0;
+                else if (it->a.kind == EFFECT_READ)
                         add_read(s, it, runs);
                 else if (it->a.kind == EFFECT_WRITE)
                         add_edit(s, it, runs);
@@ -322,7 +325,7 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
 
 void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_draft)
 {
-        struct shape s = { .l = l, .mask = mask };
+        struct shape s = { .l = l, .mask = mask, .gpu = l->c.gpu ? mask : 0 };
         struct learn_draft *d = ret_draft;
         gather(&s);
         (void) line_add(d, false, "# Learned from %u %s of: %s", bits(mask), bits(mask) == 1 ? "run" : "runs",
@@ -338,6 +341,9 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         path_lines(&s, d, "read", &s.reads);
         if (l->c.edits)
                 path_lines(&s, d, "edit", &s.edits);
+
+        if (s.gpu || l->c.gpu)
+                line_seen(l, mask, d, line_add(d, true, "gpu"), s.gpu);
 
         if (l->c.nets)
                 net_lines(l, mask, d);

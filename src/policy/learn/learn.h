@@ -50,6 +50,7 @@ struct learn_context {
         unsigned runs;           /* how many are asked for, 1..LEARN_RUNS_MAX */
         int64_t now;             /* unix seconds, for `until` */
         bool blind; /* a miss below {work} is not reported: it is opened, then narrowed to what was used */
+        bool gpu;   /* the runs have the `gpu` door from the start */
         bool edits, nets; /* such doors can be enforced: they are replayed, not only proposed */
         /* The file type at a path of the host. */
         enum learn_look (*look)(void *ctx, const char *path);

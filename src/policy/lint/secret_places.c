@@ -448,7 +448,12 @@ bool policy_is_start(const char *path, bool changes)
                (changes && any_fits(settings, COUNT(settings), path));
 }
 
-enum effect_reason policy_secret_reason(const char *path) { return reason_of(path, false); }
+/* A GPU's nodes have a door of their own. */
+enum effect_reason policy_secret_reason(const char *path)
+{
+        return policy_gpu_covers("/dev/gpu", path) ? REASON_NONE : reason_of(path, false);
+}
+
 bool policy_holds_secrets(const char *path) { return reason_of(path, true) != REASON_NONE; }
 
 /* The directory that such a part lies in: all of them are behind a door to ".config". */

@@ -37,10 +37,19 @@ static bool no_line_can(const struct effect *f)
         return strcmp(f->target, "/") == 0 || (f->kind == EFFECT_READ && strncmp(f->target, "/dev/", 5) == 0);
 }
 
+/* A GPU's driver is of use with all of its nodes only. */
+static bool is_gpu(const struct effect *f)
+{
+        bool opens = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_DEV;
+        return opens && f->target && policy_gpu_covers("/dev/gpu", f->target);
+}
+
 /* Writes nothing if no line can permit it, also for parameters that could be read in two ways. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out)
 {
-        if (d->answer == ANSWER_ALLOW || no_line_can(f))
+        if (d->answer != ANSWER_ALLOW && is_gpu(f))
+                buf_puts(out, "gpu");
+        if (d->answer == ANSWER_ALLOW || is_gpu(f) || no_line_can(f))
                 return;
 
         switch (f->kind) {

@@ -553,6 +553,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .runs = t->o->runs ? t->o->runs : RUNS,
                                    .now = clock_wall_s(),
                                    .blind = t->blind,
+                                   .gpu = t->o->gpu,
                                    .edits = holds(t, "edit {work}\n"),
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
                                    .look = kind_on_host,
