@@ -257,6 +257,8 @@ const char *policy_dev_cost(const char *path);
 /* gpu.c: `gpu`, `gpu 0` and `gpu GPU-UUID` are the devices /dev/gpu, /dev/gpu/0 and /dev/gpu/GPU-UUID. What
  * stands behind /dev/gpu/, "": all GPUs; NULL: the path is another device's. */
 const char *policy_gpu(const char *path);
+/* The same of a door that a `gpu` line can be: what stands in it. */
+const char *policy_gpu_line(const struct door *d);
 /* Is this node one of that door's? A UUID is resolved when a box starts: none of its numbers is covered. */
 bool policy_gpu_covers(const char *door, const char *node);
 enum { POLICY_GPUS_MAX = 64 };

@@ -99,12 +99,51 @@ static void a_directory_of_programs_is_judged_by_what_is_mounted(void)
         look_often(&d);
 }
 
+static void drop_card(const char *card)
+{
+        char path[256];
+        (void) snprintf(path, sizeof path, "%s/gpus/%s/information", top, card);
+        CHECK(unlink(path) == 0);
+        (void) snprintf(path, sizeof path, "%s/gpus/%s", top, card);
+        CHECK(rmdir(path) == 0);
+}
+
+static void put_card(const char *card, const char *text)
+{
+        char path[256];
+        (void) snprintf(path, sizeof path, "%s/gpus/%s", top, card);
+        CHECK(mkdir(path, 0755) == 0);
+        (void) snprintf(path, sizeof path, "%s/gpus/%s/information", top, card);
+        FILE *f = fopen(path, "w");
+        CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0);
+}
+
+static void a_card_is_found_by_its_uuid(void)
+{
+        char cards[128], number[4];
+        (void) snprintf(cards, sizeof cards, "%s/gpus", top);
+        CHECK(!look_gpu_number(cards, "GPU-aa", number) && mkdir(cards, 0755) == 0);
+        put_card("0000:17:00.0", "Model: \t X\nGPU UUID: \t GPU-aa\nDevice Minor: \t 1\n");
+        put_card("0000:18:00.0", "Model: \t X\nGPU UUID: \t GPU-bb\nDevice Minor: \t 12\n");
+        put_card("0000:19:00.0", "GPU UUID: \t GPU-cc\n");
+        put_card("0000:20:00.0", "GPU UUID: \t GPU-dd\nDevice Minor: \t 1234\n");
+        CHECK(look_gpu_number(cards, "GPU-aa", number) && strcmp(number, "1") == 0);
+        CHECK(look_gpu_number(cards, "GPU-bb", number) && strcmp(number, "12") == 0);
+        CHECK(!look_gpu_number(cards, "GPU-cc", number));
+        CHECK(!look_gpu_number(cards, "GPU-dd", number));
+        CHECK(!look_gpu_number(cards, "GPU-ee", number));
+        drop_card("0000:17:00.0");
+        drop_card("0000:18:00.0");
+        drop_card("0000:19:00.0");
+        drop_card("0000:20:00.0");
+        CHECK(rmdir(cards) == 0);
+}
+
 int main(void)
 {
-        static const struct test_case cases[] = {
-                CASE(a_door_is_judged_by_what_is_mounted),
-                CASE(a_directory_of_programs_is_judged_by_what_is_mounted)
-        };
+        static const struct test_case cases[] = { CASE(a_door_is_judged_by_what_is_mounted),
+                                                  CASE(a_directory_of_programs_is_judged_by_what_is_mounted),
+                                                  CASE(a_card_is_found_by_its_uuid) };
         build();
         pid_t pid = swapper();
         int failed = test_main(cases, sizeof cases / sizeof *cases);

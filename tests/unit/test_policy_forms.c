@@ -121,11 +121,11 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
                       NULL);
         check_refused("{\"doors\":[{}]}",
                       "t:1:11: a door is an object with one of the words read edit write run env net sock "
-                      "sign decrypt dev listen tool in out",
+                      "sign decrypt dev gpu listen tool in out",
                       NULL);
         check_refused("{\"doors\":[{\"until\":\"2026-01-01\",\"raed\":\"/a\"}]}",
                       "t:1:11: a door is an object with one of the words read edit write run env net sock "
-                      "sign decrypt dev listen tool in out",
+                      "sign decrypt dev gpu listen tool in out",
                       "did you mean \"read\"?");
         check_refused("{\"doors\":[{\"read\":[\"/a\"]}]}", "t:1:19: a string must stand here", NULL);
         check_refused("{\"doors\":{}}", "t:1:10: a list of doors must stand here", NULL);

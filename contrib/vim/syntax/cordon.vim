@@ -7,7 +7,7 @@ setlocal iskeyword+=-
 setlocal commentstring=#\ %s
 
 syntax match cordonComment "#.*$" contains=@Spell
-syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|sign\|decrypt\|dev\|listen\|tool\|in\|out\|stdout\|stderr\|limit\|wall\|local\|rule\|warm\|expect\)\>"
+syntax match cordonWord "^\s*\%(box\|root\|doc\|use\|read\|edit\|write\|run\|env\|net\|sock\|sign\|decrypt\|dev\|gpu\|listen\|tool\|in\|out\|stdout\|stderr\|limit\|wall\|local\|rule\|warm\|expect\)\>"
 syntax match cordonAnswer "\%(^\s*expect\s\+\)\@<=\%(allow\|deny\)\>" nextgroup=cordonEffect skipwhite
 syntax keyword cordonEffect read write run net env sock sign decrypt dev tool contained
 syntax keyword cordonKeyword accepts any as ask cap declassify endorse except label max only reach touches until where with without

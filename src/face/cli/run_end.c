@@ -17,10 +17,12 @@
 static void say_permit(const struct cli_end *o, const cordon_denial *d)
 {
         AUTO_BUF(word);
-        buf_shell(&word, d->argument);
-        if (d->argument[0] && !word.failed)
-                (void) fprintf(stderr, "hint: %s--%.*s %s\n", o->in_session ? "a session with " : "",
-                               (int) strcspn(d->permit, " "), d->permit, buf_str(&word));
+        int n = (int) strcspn(d->permit, " ");
+        if (d->argument[0])
+                buf_shell(&word, d->argument);
+        if ((d->argument[0] || !d->permit[n]) && !word.failed)
+                (void) fprintf(stderr, "hint: %s--%.*s%s%s\n", o->in_session ? "a session with " : "", n,
+                               d->permit, word.n ? " " : "", buf_str(&word));
 }
 
 /* SAFETY: the box chose the name of the denied object and of the program. Each is one word, quoted if it

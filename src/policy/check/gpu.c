@@ -49,6 +49,11 @@ const char *policy_gpu(const char *path)
         return uuid || number ? rest + 1 : NULL;
 }
 
+const char *policy_gpu_line(const struct door *d)
+{
+        return d->kind == DOOR_DEV && !d->optional ? policy_gpu(d->path) : NULL;
+}
+
 /* The number of the GPU whose node this is; -1: it is not a node of this row. */
 static int number_of(size_t row, const char *path)
 {

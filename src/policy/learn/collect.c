@@ -94,7 +94,8 @@ static enum effect_reason special(const struct learn *l, const struct learn_acce
 {
         bool path = effect_kind_has_path(a->kind);
         enum learn_look k = path && l->c.look ? l->c.look(l->c.look_ctx, a->path) : LEARN_NOTHING;
-        return k == LEARN_SOCKET ? REASON_AGENT : k == LEARN_DEVICE ? REASON_DEVICE : REASON_NONE;
+        bool device = k == LEARN_DEVICE && !policy_gpu_covers("/dev/gpu", a->path);
+        return k == LEARN_SOCKET ? REASON_AGENT : device ? REASON_DEVICE : REASON_NONE;
 }
 
 static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_MAX])

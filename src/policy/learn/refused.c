@@ -6,7 +6,7 @@
 /* A write that would need a door as wide as the home or the root. */
 static bool too_wide(const struct learn *l, const struct item *it, struct buf *out)
 {
-        if (it->a.kind != EFFECT_WRITE || it->sensitive)
+        if (it->a.kind != EFFECT_WRITE || it->sensitive || policy_gpu_covers("/dev/gpu", it->a.path))
                 return false;
 
         struct arena mem = { 0 };

@@ -25,7 +25,8 @@ static bool is_system(const struct effect *f)
                 if (strcmp(system_tops[i], f->target) == 0)
                         return true;
 
-        for (size_t i = 0; f->kind == EFFECT_WRITE && i < COUNT(system_trees); i++)
+        bool gpu = policy_gpu_covers("/dev/gpu", f->target);
+        for (size_t i = 0; f->kind == EFFECT_WRITE && !gpu && i < COUNT(system_trees); i++)
                 if (path_inside(system_trees[i], f->target))
                         return true;
 

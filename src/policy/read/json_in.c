@@ -179,12 +179,15 @@ static const struct {
         { "declassify", " net ", door_labels },
         { "endorse", " out ", door_endorse },
         { "ask", " edit run net sock sign decrypt listen tool ", door_ask },
-        { "until", " read edit write run env net sock sign decrypt dev listen tool in out ",
+        { "until", " read edit write run env net sock sign decrypt dev gpu listen tool in out ",
           door_word }, /* last: it ends the line */
 };
 
 static int door_kind_of(const char *key)
 {
+        if (strcmp(key, "gpu") == 0)
+                return DOOR_DEV;
+
         for (int k = DOOR_READ; k < DOOR_KIND__COUNT; k++)
                 if (strcmp(policy_door_word((enum door_kind) k), key) == 0)
                         return k;
@@ -242,7 +245,7 @@ static int no_door_word(struct json_in *x, const struct json *door)
         const char *words[DOOR_KIND__COUNT - DOOR_READ];
         (void) fail_json(x, door,
                          "a door is an object with one of the words read edit write run env net sock sign "
-                         "decrypt dev listen tool in out");
+                         "decrypt dev gpu listen tool in out");
         for (size_t i = 0; i < COUNT(words); i++)
                 words[i] = policy_door_word((enum door_kind)(DOOR_READ + i));
 

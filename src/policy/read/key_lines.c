@@ -100,12 +100,13 @@ int line_dev(struct reader *r)
 
 static int read_gpu(struct reader *r, const struct token *t)
 {
-        struct token all = { .at = r->at };
-        struct door *d = reader_door(r, DOOR_DEV, t ? t : &all);
+        struct token none = { .at = r->at };
+        struct door *d = reader_door(r, DOOR_DEV, t ? t : &none);
         if (!d)
                 return -1;
 
-        d->path = t ? arena_printf(&r->p->mem, "/dev/gpu/%s", t->text) : arena_str(&r->p->mem, "/dev/gpu");
+        bool all = !t || strcmp(t->text, "all") == 0;
+        d->path = arena_printf(&r->p->mem, all ? "/dev/gpu" : "/dev/gpu/%s", all ? "" : t->text);
         if (!d->path)
                 return fail_memory(r->e);
 

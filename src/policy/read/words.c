@@ -42,7 +42,7 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
           line_decrypt, DOOR | ASKS)                                                                         \
         X("dev", "PATH...", "one device: /dev/kvm, /dev/fuse, /dev/dri/..., /dev/nvidia...", line_dev,       \
           ONE_TOKEN | DOOR)                                                                                  \
-        X("gpu", "[NUMBER|UUID]...", "GPUs to compute on: yours, or these alone", line_gpu, DOOR)            \
+        X("gpu", "[all|NUMBER|UUID]...", "GPUs to compute on: all of yours, or these", line_gpu, DOOR)       \
         X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("tool", "NAME...|any [where BOUND...] [ask ...]",                                                  \

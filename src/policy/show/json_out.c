@@ -181,6 +181,8 @@ static void main_value(const struct door *d, struct buf *out)
                 net_print(&d->net, out);
         else if (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0)
                 buf_puts(out, "any");
+        else if (policy_gpu_line(d))
+                buf_puts(out, policy_gpu_line(d)[0] ? policy_gpu_line(d) : "all");
         else
                 buf_puts(out, door_key(d));
 
@@ -194,9 +196,10 @@ static void main_value(const struct door *d, struct buf *out)
 
 /* Every key a door can have, in byte order; each writes itself or nothing. */
 static const char *const door_keys[] = {
-        "accepts", "as",  "ask",   "cap",    "declassify", "decrypt", "dev",   "edit",     "endorse", "env",
-        "except",  "in",  "label", "listen", "max",        "methods", "net",   "optional", "out",     "reach",
-        "read",    "run", "sign",  "sock",   "tool",       "touches", "until", "where",    "with",    "write",
+        "accepts", "as",   "ask",      "cap",   "declassify", "decrypt", "dev",    "edit",
+        "endorse", "env",  "except",   "gpu",   "in",         "label",   "listen", "max",
+        "methods", "net",  "optional", "out",   "reach",      "read",    "run",    "sign",
+        "sock",    "tool", "touches",  "until", "where",      "with",    "write",
 };
 
 static void number(struct json_out *o, const char *k, unsigned v)
@@ -220,7 +223,7 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
         char tmp[32];
         bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT ||
                       (d->kind == DOOR_NET && d->type != HANDLE_BINARY);
-        if (strcmp(k, policy_door_word(d->kind)) == 0)
+        if (strcmp(k, policy_gpu_line(d) ? "gpu" : policy_door_word(d->kind)) == 0)
                 text(o, k, value);
         else if (strcmp(k, "ask") == 0)
                 ask(o, &d->ask);

@@ -119,7 +119,7 @@ void show_door(const struct door *d, struct buf *out)
 {
         char date[32];
         bool stream = d->kind == DOOR_OUT && policy_is_stream(d->name); /* its name is its word */
-        const char *gpu = d->kind == DOOR_DEV && !d->optional ? policy_gpu(d->path) : NULL;
+        const char *gpu = policy_gpu_line(d);
         if (gpu)
                 buf_printf(out, "gpu%s%s", gpu[0] ? " " : "", gpu);
         else if (!stream)

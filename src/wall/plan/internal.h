@@ -78,9 +78,8 @@ void build_image_parts(struct builder *b);
 
 /* view.c: the file tree that the doors make. */
 int build_view(struct builder *b, struct err *e);
-/* Reports that the path of a door does not exist, or is of another type. Returns -1. */
-int build_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e);
-int build_device(struct builder *b, size_t i, struct err *e); /* devices.c */
+/* device_doors.c: of a device that exists, or of a `gpu` door. */
+int build_device(struct builder *b, size_t i, struct err *e);
 /* proc_texts.c: /proc/cpuinfo and the like, and /sys/devices/system/cpu; the maximum number of steps for
  * them. */
 size_t machine_steps(const struct plan_request *r);

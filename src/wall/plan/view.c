@@ -99,7 +99,7 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
         return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
 }
 
-int build_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
+static int door_is_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
 {
         char at[256];
         (void) policy_place(&d->at, at, sizeof at);
@@ -177,7 +177,7 @@ static int add_door(struct builder *b, size_t i, struct err *e)
 
         if (seen->kind == SEEN_NOTHING || seen->kind == SEEN_OTHER ||
             (seen->kind == SEEN_SOCKET) != (d->kind == DOOR_SOCK))
-                return build_wrong(b, d, seen, e);
+                return door_is_wrong(b, d, seen, e);
 
         bool kernels = d->kind == DOOR_READ && seen->real && path_under(seen->real, "/proc"); /* /etc/mtab */
         if (judge_own_place(b, d, kernels ? seen->real : d->path, e) < 0)
@@ -637,7 +637,11 @@ static int add_sock(struct builder *b, size_t i, struct err *e)
         const struct door *d = &b->doors[i];
         if (needs_own_root(b, d, e) < 0)
                 return -1;
-        return d->kind == DOOR_DEV ? build_device(b, i, e) : add_door(b, i, e);
+        if (d->kind != DOOR_DEV)
+                return add_door(b, i, e);
+        if (b->r->seen[i].kind != SEEN_NOTHING || policy_gpu(d->path))
+                return build_device(b, i, e);
+        return d->optional ? 0 : door_is_wrong(b, d, &b->r->seen[i], e);
 }
 
 /* A read-only mount does not stop connect(): a directory of the host shows sockets that are not the box's.

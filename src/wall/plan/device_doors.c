@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/plan/devices.c - `dev` and `gpu` doors: nodes of the host, by their numbers, and files of a driver. */
+/* wall/plan/device_doors.c - `dev` and `gpu` doors: nodes of the host, by their numbers, and files of a
+ * driver. */
 #include "wall/plan/internal.h"
 
 #include <string.h>
@@ -105,10 +106,8 @@ int build_device(struct builder *b, size_t i, struct err *e)
         if (policy_gpu(d->path))
                 return add_gpu(b, d, seen, e);
 
-        if ((seen->kind == SEEN_NOTHING || seen->closed) && d->optional)
+        if (seen->closed && d->optional)
                 return 0;
-        if (seen->kind == SEEN_NOTHING)
-                return build_wrong(b, d, seen, e);
 
         return add_node(b, d, &(struct plan_node){ .path = d->path, .seen = *seen }, e);
 }
