@@ -1,6 +1,6 @@
 #!/bin/sh
 # `gpu` doors: the nodes that compute needs on a host that is made up of nodes without a driver; the requests that pass, and those that are refused and named.
-# shellcheck disable=SC2016
+# shellcheck disable=SC2016,SC1091
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 uuid=GPU-01234567-89ab-cdef-0123-456789abcdef

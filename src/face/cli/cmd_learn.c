@@ -199,8 +199,7 @@ const struct cli_option learn_options[] = {
         { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs },
         { "read", 0, "PATH",
           "this path below your home may be learned although a name in it begins with a dot", take_read },
-        { "gpu", 0, NULL, "begin with the `gpu` door, also where /dev/fuse cannot report that it is missing",
-          take_gpu },
+        { "gpu", 0, NULL, "begin with the `gpu` door; without /dev/fuse its lack is not reported", take_gpu },
         SHARED
 };
 const struct cli_option tighten_options[] = {
