@@ -422,4 +422,4 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
 
 /* ---- stock_agents.c: texts of `agent/NAME` ---- */
 extern const char policy_agent_aider[], policy_agent_claude[], policy_agent_codex[], policy_agent_gemini[],
-        policy_agent_opencode[], policy_agent_other[];
+        policy_agent_opencode[], policy_agent_other[], policy_agent_pi[], policy_agent_qwen[];

@@ -1,3 +1,5 @@
+#!/bin/sh
+# shellcheck disable=SC1091,SC2016,SC2086
 # cordon agent: keys from where agents keep them, what is listed, what is refused, and a plan for each name.
 . "$(dirname "$0")/lib.sh"
 [ -x "$CORDON_LIBEXEC/cordon-vault" ] || { skip "keys of agents" "cordon-vault is not built here: it needs OpenSSL"; done_testing; }
@@ -12,12 +14,12 @@ mkdir -p "$HOME" "$D/project" "$D/bin" && cd "$D/project" || exit 1
 is "what is not installed is named, with the command that installs it" "$(status env PATH=/usr/bin:/bin "$CORDON" agent gemini) $(grep -c 'npm install -g @google/gemini-cli' "$T/err")" "125 1"
 is "an unknown name, and what to type" "$(status "$CORDON" agent clyde) $(grep -c 'cordon agent -- clyde' "$T/err")" "125 1"
 is "no name" "$(status "$CORDON" agent) $(grep -c 'cordon agent ls' "$T/err")" "125 1"
-names="aider claude codex gemini opencode"
+names="aider claude codex gemini opencode pi qwen"
 for name in $names; do
         printf '#!/bin/sh\necho "$@"\n' >"$D/bin/$name" && chmod 755 "$D/bin/$name"
 done
 PATH=$D/bin:$PATH
-is "the list has each of them, and no key" "$("$CORDON" agent ls --json | jq -r '[.[] | .agent + " " + (.keys | length | tostring)] | join(" ")')" "aider 0 claude 0 codex 0 gemini 0 opencode 0"
+is "the list has each of them, and no key" "$("$CORDON" agent ls --json | jq -r '[.[] | .agent + " " + (.keys | length | tostring)] | join(" ")')" "aider 0 claude 0 codex 0 gemini 0 opencode 0 pi 0 qwen 0"
 for name in $names other; do
         "$CORDON" doors -p "agent/$name" >"$T/out" 2>&1
         is "agent/$name loads" $? 0

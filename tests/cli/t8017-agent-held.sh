@@ -15,7 +15,7 @@ unset XDG_DATA_HOME ANTHROPIC_BASE_URL OPENAI_BASE_URL GOOGLE_GEMINI_BASE_URL
 HOME=$D/home XDG_CONFIG_HOME=$D/home/.config ANTHROPIC_API_KEY=sk-ant-0123456789 OPENAI_API_KEY=sk-open-0123456789 GEMINI_API_KEY=AIza0123456789
 export HOME XDG_CONFIG_HOME ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY
 mkdir -p "$HOME" "$D/project" "$D/bin" && cd "$D/project" || exit 1
-agents="aider claude codex gemini opencode"
+agents="aider claude codex gemini opencode pi qwen"
 for name in $agents own-agent; do # an agent that does what its last argument says
         printf '#!/bin/sh\nfor last; do :; done\neval "$last"\n' >"$D/bin/$name" && chmod 755 "$D/bin/$name"
 done
@@ -42,6 +42,8 @@ claude .claude/history.jsonl .claude/CLAUDE.md .claude/statusline.sh .claude/.co
 codex .codex/history.jsonl .codex/AGENTS.md .codex/AGENTS.override.md .codex/hooks.json .codex/.env .codex/config.toml .codex/work.config.toml .codex/prompts/ .codex/rules/ .codex/skills/s/ .codex/plugins/
 gemini .gemini/installation_id .gemini/GEMINI.md .gemini/.env .gemini/trustedFolders.json .gemini/commands/ .gemini/extensions/e/ .gemini/skills/ .gemini/policies/ .gemini/hooks/ .gemini/history/h/.git/config .gemini/tmp/bin/rg .gemini/history/h/.git/hooks/
 opencode .local/share/opencode/log.txt .config/opencode/AGENTS.md .config/opencode/plugin/ .config/opencode/plugins/ .config/opencode/agent/ .config/opencode/command/ .config/opencode/tool/ .config/opencode/package.json .local/share/opencode/bin/ .local/share/opencode/snapshot/s/config .config/opencode/node_modules/m/
+pi .pi/agent/log.txt .pi/agent/AGENTS.md .pi/agent/models.json .pi/agent/mcp.json .pi/agent/auth.json .pi/agent/extensions/ .pi/agent/skills/ .pi/agent/prompts/ .pi/agent/npm/node_modules/m/ .pi/agent/bin/
+qwen .qwen/installation_id .qwen/QWEN.md .qwen/.env .qwen/commands/ .qwen/extensions/e/ .qwen/skills/ .qwen/tmp/bin/rg
 aider .aider/installs.json .aider/oauth-keys.env .aider/start.sh
 own-agent .local/share/own-agent/log.txt .config/own-agent/settings.yaml .config/own-agent/plugins/ .local/share/own-agent/start.sh .local/state/own-agent/lib/x.py
 END
@@ -49,7 +51,7 @@ END
 # The file of a place.
 file_of() { case $1 in */) echo "${1}planted.js" ;; *) echo "$1" ;; esac; }
 # The state directory that a path lies in, which a box cannot move.
-base_of() { case $1 in .config/*) echo "$1" | cut -d/ -f1-2 ;; .local/*) echo "$1" | cut -d/ -f1-3 ;; *) echo "${1%%/*}" ;; esac; }
+base_of() { case $1 in .config/* | .pi/*) echo "$1" | cut -d/ -f1-2 ;; .local/*) echo "$1" | cut -d/ -f1-3 ;; *) echo "${1%%/*}" ;; esac; }
 # WAY PATH: shell text that leaves PLANTED there.
 way() {
         base=$(base_of "$2") dir=${2%/*}
@@ -86,7 +88,7 @@ done >"$T/rows"
 while IFS='|' read -r name how seen told second; do
         is "$name, $how: the run itself sees it, it is told, the next run has the data alone" "$seen $told $second" "some 1 data "
 done <"$T/rows"
-is "each agent was tried in each way" "$(wc -l <"$T/rows")" 36
+is "each agent was tried in each way" "$(wc -l <"$T/rows")" 48
 is "nothing of it is on the host" "$(cd "$HOME" && ls -A)" ".config
 .local"
 

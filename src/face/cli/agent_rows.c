@@ -119,6 +119,9 @@ static const struct cli_part codex_parts[] = {
         {                                                                                                    \
                 0                                                                                            \
         }
+static const struct cli_part qwen_parts[] = { { ".qwen/output-language.md", PART_DROPPED, NULL },
+                                              { ".qwen/projects", PART_KEPT, NULL },
+                                              GEMINI_LIKE(".qwen", "QWEN.md") };
 static const struct cli_part gemini_parts[] = { GEMINI_LIKE(".gemini", "GEMINI.md") };
 
 static const struct cli_part opencode_parts[] = {
@@ -140,6 +143,28 @@ static const struct cli_part aider_parts[] = {
         { ".aider/caches", PART_KEPT, NULL },
         { ".aider/oauth-keys.env", PART_HELD, NULL },
         { ".aider", PART_CODE, NULL },
+        { 0 },
+};
+
+static const struct cli_part pi_parts[] = {
+        { ".pi/agent/sessions", PART_KEPT, NULL },
+        { ".pi/agent/settings.json", PART_ALL_BUT,
+          "lastChangelogVersion defaultProvider defaultModel defaultThinkingLevel enabledModels theme "
+          "quietStartup hideThinkingBlock" },
+        { ".pi/agent/auth.json", PART_ALL_BUT, "" }, /* a key can be a command */
+        { ".pi/agent/keybindings.json", PART_HELD, NULL },
+        { ".pi/agent/mcp.json", PART_HELD, NULL },
+        { ".pi/agent/models.json", PART_HELD, NULL },
+        { ".pi/agent/*.md", PART_HELD, NULL },
+        { ".pi/agent/*.MD", PART_HELD, NULL },
+        { ".pi/agent/bin", PART_HELD, NULL },
+        { ".pi/agent/extensions", PART_HELD, NULL },
+        { ".pi/agent/git", PART_HELD, NULL },
+        { ".pi/agent/npm", PART_HELD, NULL },
+        { ".pi/agent/prompts", PART_HELD, NULL },
+        { ".pi/agent/skills", PART_HELD, NULL },
+        { ".pi/agent/themes", PART_HELD, NULL },
+        { ".pi/agent", PART_CODE, NULL },
         { 0 },
 };
 
@@ -172,5 +197,20 @@ const struct cli_agent cli_agents[] = {
           opencode,
           { ".config/opencode", ".local/share/opencode", ".local/state/opencode" },
           opencode_parts },
+        { "pi",
+          "pi",
+          "npm install -g @mariozechner/pi-coding-agent",
+          cli_agent_plain,
+          { ".pi/agent" },
+          pi_parts },
+        { "qwen",
+          "Qwen Code",
+          "npm install -g @qwen-code/qwen-code",
+          cli_agent_plain,
+          { ".qwen" },
+          qwen_parts,
+          ".qwen/settings.json",
+          "{\"security\":{\"auth\":{\"selectedType\":\"openai\"},\"folderTrust\":{\"enabled\":false}},"
+          "\"general\":{\"enableAutoUpdate\":false},\"privacy\":{\"usageStatisticsEnabled\":false}}\n" },
         { 0 },
 };

@@ -94,8 +94,8 @@ static const char build[] = "doc \"Compilers, headers and make of this host.\"\n
                             "use  base/system\n";
 
 static const char *const names[] = {
-        "agent/aider", "agent/claude", "agent/codex", "agent/gemini", "agent/opencode",
-        "agent/other", "base/build",   "base/git",    "base/image",   "base/loader",
+        "agent/aider", "agent/claude", "agent/codex", "agent/gemini", "agent/opencode", "agent/other",
+        "agent/pi",    "agent/qwen",   "base/build",  "base/git",     "base/image",     "base/loader",
         "base/node",   "base/python3", "base/strict", "base/system",
 };
 static const char *const texts[] = {
@@ -105,6 +105,8 @@ static const char *const texts[] = {
         policy_agent_gemini,
         policy_agent_opencode,
         policy_agent_other,
+        policy_agent_pi,
+        policy_agent_qwen,
         build,
         git,
         image,

@@ -43,3 +43,12 @@ const char policy_agent_opencode[] =
 const char policy_agent_aider[] =
         "doc \"aider and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
         "env AIDER_ANALYTICS=false AIDER_CHECK_UPDATE=false\n" AGENT_PROVIDERS;
+
+const char policy_agent_pi[] =
+        "doc \"pi and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
+        "env PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0\n" AGENT_PROVIDERS;
+
+const char policy_agent_qwen[] =
+        "doc \"Qwen Code and an API that speaks as OpenAI's. Its own sandbox is switched off: the box is "
+        "one.\"\n" AGENT_COMMON "env QWEN_SANDBOX=false OPENAI_MODEL\n"
+        "net https://api.openai.com/v1/** with openai\n";
