@@ -1,14 +1,18 @@
 # approver.py - an approver written from docs/approve-protocol.md alone: python3 and its standard library.
 #
-#   approver.py [--tty] [--run RUN] [--wait N] OP [KEY=VALUE...]     VALUE is JSON, or else a text
+#   approver.py [--tty] [--run RUN | --at NAME] [--wait N] OP [KEY=VALUE...]     VALUE is JSON, or else a text
 #
 # Finds the sockets of running boxes, sends one request to each (or to RUN) and prints each answer as a line. `yes` and `no`
-# show the first effect and answer it, `hold` shows it and stays; KEY=VALUE goes into the answer. --wait: until N effects are pending. --tty: on a terminal
+# show the first effect and answer it, `hold` shows it and stays; KEY=VALUE goes into the answer. --at: this socket alone, listed or not. --wait: until N effects are pending. --tty: on a terminal
 # of its own, as a person's.
 import json, os, pty, shlex, socket, sys, time
 
+at = None
+
 def addresses():
-    found = set()
+    found = {at} if at else set()
+    if at:
+        return found
     for line in open("/proc/net/unix", errors="replace"):
         name = line.split()[-1]
         if name.startswith("@cordon-gate/") and line.split()[3] == "00010000":
@@ -53,13 +57,22 @@ def pending(run):
                 yield c, item
 
 def act(arguments):
+    global at
     run, wait = None, 0
     while arguments and arguments[0].startswith("--"):
         option = arguments.pop(0)
         if option == "--run":
             run = arguments.pop(0)
+        elif option == "--at":
+            at = arguments.pop(0)
         elif option == "--wait":
             wait = int(arguments.pop(0))
+    if at:
+        try:
+            Channel(at)
+        except OSError:
+            print(json.dumps({"ok": False, "code": "unreachable"}))
+            return
     op, fields = arguments[0], dict((k, value(v)) for k, v in (a.split("=", 1) for a in arguments[1:]))
     end = time.time() + 60
     while wait and len(list(pending(run))) < wait and time.time() < end:
@@ -78,7 +91,7 @@ def act(arguments):
                     fields["challenge"] = item["id"][-4:]
                 print(json.dumps(c.ask(op="answer", yes=op == "yes", **fields)))
             return
-        print(json.dumps({"ok": False, "code": "nothing"}))
+        print(json.dumps({"ok": False, "code": "closed" if at else "nothing"}))
         return
     if op == "flood":  # each line of a file is a request, all over one connection
         c = next(channels(run))
