@@ -218,8 +218,15 @@ enum {
 bool net_is_websocket(const struct token *t); /* such a URL: the method is the caller's to add */
 int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, struct net_dest *ret,
                    struct err *e);
+/* net_methods.c: between these two calls each method of the line is read. `websocket`: the destination if it
+ * is a wss:// or ws:// URL. */
+int net_begin_methods(struct reader *r, struct net_dest *d);
+int net_read_method(struct reader *r, struct net_dest *d, const struct token *t);
+int net_end_methods(struct reader *r, struct net_dest *d, const struct token *websocket);
 bool net_method_known(const char *method);
 bool net_method_unnamed(const char *method); /* does a door that names no method cover it? */
+/* cover_net.c: is everything that `d` grants by this method granted by `s`? NULL: by any method. */
+bool net_covers(const struct net_dest *s, const struct net_dest *d, const char *method);
 char *net_cap_text(const struct net_dest *d, enum net_cap c, char buf[NET_CAP_TEXT]); /* as in a line */
 const char *net_reach_word(unsigned reach);                                           /* NULL: not stated */
 const char *net_touch_word(unsigned touch);
@@ -277,6 +284,8 @@ struct fault {
         const struct param *param;     /* NULL: MISSING, UNREAD */
 };
 struct fault bounds_judge(const struct net_dest *d, const struct params *p);
+
+/* ---- param_value.c ---- */
 int param_int(const char *text, int64_t *ret_value); /* plain decimal: no sign but -, nothing left over */
 /* The same with at most 4 digits after a point and 11 before it: as many as every server's numbers hold. */
 int param_num(const char *text, int64_t *ret_units);
@@ -289,7 +298,7 @@ void bound_in_words(const struct net_bound *b, struct buf *out); /* "1 to 5000" 
  * can. */
 bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf *out);
 
-/* ---- params.c ---- */
+/* ---- param_fold.c ---- */
 char *param_fold(struct arena *mem, const char *name); /* NULL: out of memory */
 bool param_fold_same(const char *a, const char *b);    /* equal names for at least one server */
 bool param_fold_inside(const char *outer, const char *inner);

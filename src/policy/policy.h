@@ -623,9 +623,13 @@ void policy_put_argument(struct buf *out, const char *line);
 void policy_limit_line(enum limit_key k, uint64_t value, struct buf *out);
 /* One door as a line, without a newline. */
 void policy_door_line(const struct door *d, struct buf *out);
-/* The destination and methods of a net door as a line with its newline: without `net`, credential, caps
- * and `until`. The same form is used to grant a credential and to check its use. */
+/* The destination, methods and bounds of a net door as a line with its newline, without `net`. The same form
+ * is used to grant a credential and to check its use. */
 void policy_net_scope(const struct door *d, struct buf *out);
+/* decide/net_scope.c: is each line of `asked` covered by the lines of `scope`? Returns 1; 0 with the line
+ * that is not in `ret_line`; -1 with *e set if one of them cannot be read. It links no other part of the
+ * language. */
+int policy_net_scope_covers(const char *scope, const char *asked, struct buf *ret_line, struct err *e);
 
 /* ---- views ---- */
 /* Every door in words, then the worst that a hostile guest could do with them, in sentences. */

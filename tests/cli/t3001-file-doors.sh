@@ -464,7 +464,7 @@ for who in root as_user; do
         has "$who: the process wall refuses one above it" "$(XDG_CONFIG_HOME=$T/conf/home/.config $who "$CORDON" run --wall process --write "$T/conf" -- true 2>&1)" "would let the box change what later runs obey"
         is "$who: a read door shows it" "$(XDG_CONFIG_HOME=$T/conf/home/.config $who "$CORDON" run -q --read "$T/conf" -- cat "$T/conf/home/.config/cordon/mine.cordon" 2>&1)" "read /usr"
 done
-mkdir -p "$T/own/bin" "$T/own/libexec/cordon" && cp "$CORDON" "$T/own/bin/cordon" && printf '#!/bin/sh\n' >"$T/own/libexec/cordon/cordon-ledger" && chmod -R 755 "$T/own"
+mkdir -p "$T/own/bin" "$T/own/libexec/cordon" && cp "$CORDON" "$T/own/bin/cordon" && cp "$CORDON_LIBEXEC/cordon-review" "$T/own/libexec/cordon/" && printf '#!/bin/sh\n' >"$T/own/libexec/cordon/cordon-ledger" && chmod -R 755 "$T/own"
 owned() { env -u CORDON_LIBEXEC "$T/own/bin/cordon" "$@" 2>&1 | grep -o 'W140: the box can write [^ ]*'; }
 is "and a program of cordon's own" "$(owned check --write "$T/own/bin"; owned run --ledger off --write "$T/own/libexec" -- true)" "W140: the box can write $T/own/bin/cordon,
 W140: the box can write $T/own/libexec/cordon/cordon-ledger,"

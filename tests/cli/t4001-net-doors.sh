@@ -187,8 +187,9 @@ is "parts of it do no harm" "$(cat "$T/out")" "GET /etc 0"
 doctor() { "$CORDON" doctor --json | jq -r --arg l "$1" '.[] | select(.layer == $l) | .state + " " + (.mend // "")'; }
 is "the doctor: the link" "$(doctor 'net link')" "yes "
 is "the broker" "$(doctor 'net broker')" "yes "
-is "without it" "$(CORDON_LIBEXEC=/nonexistent doctor 'net broker')" "weak unset CORDON_LIBEXEC"
-mkdir "$T/broken" && printf '#!/bin/sh\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
+mkdir "$T/none" "$T/broken" && for d in none broken; do cp "$CORDON_LIBEXEC/cordon-review" "$T/$d/"; done
+is "without it" "$(CORDON_LIBEXEC=$T/none doctor 'net broker')" "weak unset CORDON_LIBEXEC"
+printf '#!/bin/sh\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
 is "one whose libraries are missing" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo apt-get install libssl3 zlib1g"
 printf '#!/bin/sh\nexit 0\n' >"$T/broken/cordon-egress"
 is "one that is none of ours" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo make install"

@@ -43,7 +43,7 @@ is "only the owner may read it" "$(find "$T/state/vault" "$T/config/cordon" -per
 is "an argument is no way in" "$?" 125
 
 # ---- a program or a place that others can change ----
-mkdir "$T/loose" && cp "$CORDON_LIBEXEC/cordon-vault" "$T/loose/"
+mkdir "$T/loose" && cp "$CORDON_LIBEXEC/cordon-vault" "$CORDON_LIBEXEC/cordon-review" "$T/loose/"
 for mode in 775 757; do
         chmod $mode "$T/loose/cordon-vault"
         printf %s "$secret" | CORDON_LIBEXEC=$T/loose "$CORDON" vault add loose 2>"$T/err"

@@ -6,7 +6,7 @@ static void test_stock__every_entry_is_optional_and_reads_only(void)
 {
         size_t count, n;
         const char *const *names = policy_stock_names(&count);
-        CHECK_INT(count, 14);
+        CHECK(count >= 16);
         for (size_t i = 0; i < count; i++) {
                 AUTO_BUF(text);
                 buf_printf(&text, "use %s\nexpect deny read /root\n", names[i]);

@@ -548,6 +548,9 @@ static void test_scope__only_destinations_with_methods(void)
                 { "https://a.test/ GET with key", NULL },
                 { "https://a.test/ GET cap 5M", NULL },
                 { "https://a.test/ until 2099-01-01", NULL },
+                { "https://a.test/ GET ask", NULL }, /* a term of the box's policy */
+                { "https://a.test/ GET as json", NULL },
+                { "https://a.test/ GET label untrusted", NULL },
                 { "https://a.test/../b", NULL },
                 { "https://a.test/ GET\nnonsense", NULL },
                 { "", NULL },

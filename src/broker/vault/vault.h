@@ -74,7 +74,7 @@ const char *vault_debt_name(enum vault_debt d);
 void vault_debt_print(const struct vault_meta *m, enum vault_debt d, struct buf *out);
 void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *out); /* what to type */
 
-/* ---- scope.c: the scope of a credential ---- */
+/* ---- scope_read.c, scope.c: the scope of a credential ---- */
 /* Converts net doors with methods, one per line, into canonical form. */
 int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err *e);
 /* Checks whether a credential for `scope` may be released for the doors in `asked`. Returns -1 on error,

@@ -191,43 +191,6 @@ static bool cover_run(const struct checked_policy *c, const struct asked *q)
 
 /* ---- network ---- */
 
-static bool host_covers(const struct net_dest *s, const struct net_dest *d)
-{
-        if (s->wildcard == d->wildcard && strcmp(s->host, d->host) == 0)
-                return true;
-        size_t n = strlen(s->host), k = strlen(d->host);
-        return s->wildcard && !d->is_address && k > n && d->host[k - n - 1] == '.' &&
-               strcmp(d->host + k - n, s->host) == 0;
-}
-
-static bool url_covers(const struct net_dest *s, const struct net_dest *d)
-{
-        if (s->form == NET_HOST_PORT)
-                return true;
-
-        if (d->form == NET_HOST_PORT || s->tls != d->tls)
-                return false;
-
-        if (s->path_tail)
-                return strncmp(s->path, d->path, strlen(s->path)) == 0;
-
-        return !d->path_tail && strcmp(s->path, d->path) == 0;
-}
-
-static bool caps_cover(const struct net_dest *s, const struct net_dest *d)
-{
-        for (unsigned c = 0; c < NET_CAP__COUNT; c++) {
-                uint64_t most = d->cap[c];
-                /* A cap on the total also caps each direction. */
-                if (!most && (c == NET_CAP_OUT || c == NET_CAP_IN))
-                        most = d->cap[NET_CAP_BYTES];
-                if (s->cap[c] && (!most || most > s->cap[c]))
-                        return false;
-        }
-
-        return true;
-}
-
 /* Bytes of any form contain those of one form, in a size that is no larger. */
 static bool type_covers(const struct door *s, const struct door *d)
 {
@@ -239,25 +202,12 @@ static bool type_covers(const struct door *s, const struct door *d)
         return s->max >= d->max && (looser || same);
 }
 
-static bool net_covers(const struct door *a, const struct door *b, const char *method)
-{
-        const struct net_dest *s = &a->net, *d = &b->net;
-        bool listed = !s->methods && net_method_unnamed(method);
-        for (char **m = s->methods; method && m && *m; m++)
-                listed = listed || strcmp(*m, method) == 0;
-
-        bool credential = !d->credential || (s->credential && strcmp(s->credential, d->credential) == 0);
-        return listed && credential && (s->form == NET_PLACE) == (d->form == NET_PLACE) &&
-               host_covers(s, d) && s->port == d->port && url_covers(s, d) && bounds_cover(s, d) &&
-               caps_cover(s, d) && type_covers(a, b);
-}
-
 static bool has_net(const struct door_set *s, const struct asked *q, const char *host, const char *method)
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_NET, span_str(host), &lo, &hi); lo < hi; lo++)
                 if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d) &&
-                    net_covers(&s->v[lo], q->d, method))
+                    net_covers(&s->v[lo].net, &q->d->net, method) && type_covers(&s->v[lo], q->d))
                         return true;
         return false;
 }

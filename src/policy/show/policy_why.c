@@ -182,12 +182,11 @@ void policy_line_cost(const struct effect *f, struct buf *out)
 
 void policy_net_scope(const struct door *d, struct buf *out)
 {
-        struct door plain = *d;
+        struct door plain = { .kind = DOOR_NET, .net = d->net };
         AUTO_BUF(line);
         plain.net.credential = NULL;
         memset(plain.net.cap, 0, sizeof plain.net.cap);
         plain.net.reach = plain.net.touches = 0;
-        plain.until = 0;
         show_door(&plain, &line);
         out->failed = out->failed || line.failed;
         buf_printf(out, "%s\n", buf_str(&line) + strlen("net "));
