@@ -29,6 +29,7 @@ enum {
         NET_DENIED_MAX = 192,         /* denials of the network */
         NET_ALARMS_MAX = 32,          /* of those, beyond that: credentials and canaries */
         NET_ROWS_MAX = NET_REACHED_MAX + NET_DENIED_MAX + NET_ALARMS_MAX,
-        COPIES_MAX = 16,  /* single files that a box gets as copies */
-        HANDLES_MAX = 32, /* `in` and `out` handles of one box */
+        COPIES_MAX = 16,     /* single files that a box gets as copies */
+        HANDLES_MAX = 32,    /* `in` and `out` handles of one box */
+        HELD_NAMES_MAX = 64, /* names outside that lead to cordon's own files */
 };

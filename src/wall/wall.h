@@ -99,6 +99,7 @@ struct wall_end {
         uint32_t blind;                 /* paths were to be watched, and FUSE is not available */
         uint32_t time_over;    /* the keeper, which enforces it, did not end the box: it may be stopped */
         uint32_t session_over; /* of a run, by its session's keeper: the session has ended */
+        uint32_t replaced;     /* likewise: it was ended because of what replaced.c watches */
         uint32_t empty;        /* init has waited for every other process of the box */
 };
 

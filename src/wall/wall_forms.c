@@ -28,7 +28,7 @@ static const struct wire_field end[] = {
         FIELD(end.memory_passed), FIELD(end.procs_full),   FIELD(end.files_full), FIELD(end.one_program),
         FIELD(end.cpu_over),      FIELD(end.memory_over),  FIELD(end.disk_over),  FIELD(end.left),
         TEXT(end.left_name),      FIELD(end.blind),        FIELD(end.time_over),  FIELD(end.session_over),
-        FIELD(end.empty),         FIELD(end.edit_watched),
+        FIELD(end.empty),         FIELD(end.edit_watched), FIELD(end.replaced),
 };
 static const struct wire_field ran[] = {
         FIELD(run),           FIELD(end.status),   FIELD(end.cpu_ns), FIELD(end.max_rss),
@@ -53,7 +53,7 @@ static const struct wire_form forms[] = {
         FORM(WALL_SAYS_UP, up),
         FORM(WALL_SAYS_DENIED, denial),
         FORM(WALL_SAYS_SAW, denial),
-        [WALL_SAYS_END - 1] = WIRE_FORM(WIRE_WALL_MESSAGE + WALL_SAYS_END, 2, struct wall_message, end),
+        [WALL_SAYS_END - 1] = WIRE_FORM(WIRE_WALL_MESSAGE + WALL_SAYS_END, 3, struct wall_message, end),
         FORM(WALL_SAYS_LISTENER, listener),
         FORM(WALL_SAYS_COPY, copy),
         FORM(WALL_SAYS_CONNECTED, connected),

@@ -144,6 +144,73 @@ END
         done
 done
 
+# ---- behind doors that write: a cover holds, or the box ends at once ----
+# The box may make entries there, so no right and no entry can be fixed. CHANGE | behind `write` | behind `edit`
+changed() { (cd "$H" && eval "$1") >/dev/null 2>&1; }
+# begun WORD...: cordon WORD..., until it is told to look at the home
+begun() {
+        rm -f "$D/look/go" "$T/seen"
+        at_home "$@" -- sh -c "echo BEGAN; until [ -e $D/look/go ]; do sleep 0.05; done; find $H -type f -exec cat {} + 2>/dev/null" >"$T/seen" 2>"$T/err" </dev/null &
+        box=$!
+        soon grep -q BEGAN "$T/seen"
+}
+# An overlay cannot lie in the tree that it changes: with an edit door the state is elsewhere.
+state() { [ "$door" = edit ] && echo "$T/apart" || echo "$H/.local/state/cordon"; }
+at_home() { env CORDON_STATE="$(state)" XDG_CONFIG_HOME="$H/.config" XDG_RUNTIME_DIR="$H/.runtime" "$CORDON" "$@"; }
+home() {
+        remove "$H" "$T/apart" && mkdir -p "$H/.config/other" "$H/.local/state" "$H/.runtime" "$H/open" && mkdir -m 700 "$T/apart" && echo open >"$H/open/o"
+        chmod 700 "$H/.runtime"
+        printf 'use base/system\nrun any\nread %s\n%s %s\n' "$D/look" "$door" "$H" >"$T/d/p"
+}
+ended() { # NAME: the box was stopped, said why, and had seen nothing
+        code=0
+        wait "$box" || code=$?
+        is "$1: the box ends" "$code $(grep -c 'a process outside replaced, moved or made' "$T/err")" "125 1"
+        never "$1" "$(tr -d '\0' <"$T/seen")" SECRET
+}
+H=$D/home
+for door in write edit; do
+        while IFS='|' read -r what written edited; do
+                [ "$door" = write ] && want=$written || want=$edited
+                [ "$want" ] || continue # nothing of cordon's lies there
+                home
+                begun run -q --time 30s -p "$T/d/p"
+                changed "$what"
+                if [ "$want" = ends ]; then
+                        ended "$door ~: $what"
+                        [ ! -d "$(state)/ledger" ] || is "$door ~: it is in the ledger" "$(at_home log --json --kind end | jq -rs '.[-1].more.stopped')" outside
+                else
+                        touch "$D/look/go"
+                        ok "$door ~: $what: the box goes on" wait $box
+                        never "$door ~: $what" "$(tr -d '\0' <"$T/seen")" SECRET
+                fi
+        done <<'END'
+echo SECRET >.config/cordon/.n && mv .config/cordon/.n .config/cordon/vault.key|holds|holds
+mv open .open; mkdir cordon state; mv cordon .config/other/; rmdir state|holds|holds
+rm -rf .config/cordon && mkdir .config/cordon && echo SECRET >.config/cordon/vault.key|ends|ends
+mv .config .away && mkdir -p .config/cordon && echo SECRET >.config/cordon/vault.key|ends|ends
+mv .local/state/cordon .local/away && mkdir .local/state/cordon && echo SECRET >.local/state/cordon/x|ends|
+mv .local .away && mkdir -p .local/state/cordon && echo SECRET >.local/state/cordon/x|ends|
+mv .runtime .away && mkdir .runtime && mkdir .runtime/cordon|ends|ends
+END
+done
+door='write'
+home
+id=$(at_home session new -q -p "$T/d/p" 2>/dev/null | tail -n 1)
+begun session run "$id"
+changed 'mv .config .away && mkdir -p .config/cordon && echo SECRET >.config/cordon/vault.key'
+ended "a session"
+ok "and the session is over" soon sh -c '! "$1" session ls 2>/dev/null | grep -q "$2"' sh "$CORDON" "$id"
+home
+at_home serve >"$T/said" 2>&1 </dev/null &
+pids="$pids $!"
+soon grep -q ready "$T/said"
+at_home pool add --size 1 -p "$T/d/p" >/dev/null 2>&1 </dev/null
+ok "a box is parked" soon sh -c '[ "$(env XDG_RUNTIME_DIR="$1" "$2" pool stats --json | jq .parked)" = 1 ]' sh "$H/.runtime" "$CORDON"
+begun run -q --pool require --time 30s -p "$T/d/p"
+changed 'mv .config .away && mkdir -p .config/cordon && echo SECRET >.config/cordon/vault.key'
+ended "a run in a parked box"
+
 # ---- in an image, whose directories have rights of their own ----
 busybox=$(command -v busybox) && file -L "$busybox" | grep -q static || {
         skip "in an image" "no static busybox (package busybox-static)"

@@ -115,7 +115,7 @@ static void add_end(struct ledger_run *run, const struct ledger_view *v)
 
         if (span_is(stopped, "tripwire"))
                 mark(run, LEDGER_RUN_TRIPPED);
-        else if (stopped.n)
+        else if (span_is(stopped, "output"))
                 mark(run, LEDGER_RUN_OUTPUT_REFUSED);
 }
 

@@ -117,6 +117,7 @@ static void fill_wants(struct box *b, struct pollfd p[static SLOT__COUNT])
                 [SLOT_KEYS] = { .fd = keys_fd(b), .events = POLLIN },
                 [SLOT_PEERS] = { .fd = runs ? b->peers : -1, .events = POLLIN },
                 [SLOT_CALLS] = { .fd = runs ? b->run.calls : -1, .events = POLLIN },
+                [SLOT_REPLACED] = { .fd = b->killed ? -1 : b->replaced, .events = POLLIN },
                 [SLOT_AWAITED] = { .fd = b->wait.fd, .events = b->wait.events },
         };
 
@@ -192,6 +193,8 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
         if (p[SLOT_KEYS].revents)
                 keys_hear(b);
         touches_settle(b);
+        if (p[SLOT_REPLACED].revents)
+                replaced_serve(b);
 
         if (b->phase < PHASE_PARK)
                 keeper_look_at_start(b, clock_mono_ns());

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
-enum { GIFT_FORMAT = 2, GIFT_FDS = 20 + 2 * CONTROLLER__COUNT + HANDLES_MAX };
+enum { GIFT_FORMAT = 3, GIFT_FDS = 21 + 2 * CONTROLLER__COUNT + HANDLES_MAX };
 
 struct gift {
         uint32_t format, size;
@@ -27,6 +27,7 @@ struct gift {
         uid_t host_uid;
         gid_t host_gid;
         struct limit_group group; /* without its descriptors */
+        int held_at[HELD_NAMES_MAX];
         char run[42];
 };
 _Static_assert((int) GIFT_FDS <= 64, "a bit for each descriptor");
@@ -37,6 +38,7 @@ static unsigned list_descriptors(struct box *b, int *ret[GIFT_FDS])
                                &b->child.spare,
                                &b->child.pidfd,
                                &b->held,
+                               &b->replaced,
                                &b->group.v2,
                                &b->group.v2_parent,
                                &b->group.v2_procs,
@@ -84,6 +86,7 @@ static struct gift describe(struct box *b, int fds[GIFT_FDS], unsigned *ret_coun
                           .group = b->group };
         int *all[GIFT_FDS];
         unsigned n = list_descriptors(b, all);
+        memcpy(g.held_at, b->held_at, sizeof g.held_at);
         memcpy(g.run, keeper_run(&b->run), sizeof g.run);
         *ret_count = 0;
         for (unsigned i = 0; i < n; i++)
@@ -210,6 +213,7 @@ static struct box *accept_gift(const struct gift *g, const int *fds, unsigned co
         b->run.r.memory_by_group = g->memory_by_group;
         b->run.r.procs_by_group = g->procs_by_group;
         b->run.r.cpu_by_group = g->cpu_by_group;
+        memcpy(b->held_at, g->held_at, sizeof b->held_at);
         memcpy(b->run.r.run, g->run, sizeof b->run.r.run - 1);
         b->layers = g->layers;
         b->parked_cpu_ns = g->parked_cpu_ns;

@@ -142,6 +142,9 @@ static void note_end(struct box *b, const struct wall_end *end)
                 b->run.r.limits_hit |= 1u << LIMIT_FILES;
 
         b->run.r.session_over = b->run.r.in_session && end->session_over;
+        if (b->run.r.in_session && end->replaced)
+                replaced_told(&b->run);
+
         if (end->time_over)
                 keeper_limit_fired(b, LIMIT_TIME);
 

@@ -99,9 +99,10 @@ enum slot {
         SLOT_INBOUND,
         SLOT_SPARE, /* a spare has executed its program, or could not */
         SLOT_GATES,
-        SLOT_KEYS,    /* cordon-signer */
-        SLOT_PEERS,   /* keepers of runs in this session that are other processes */
-        SLOT_CALLS,   /* of the caller's functions by a module */
+        SLOT_KEYS,  /* cordon-signer */
+        SLOT_PEERS, /* keepers of runs in this session that are other processes */
+        SLOT_CALLS, /* of the caller's functions by a module */
+        SLOT_REPLACED,
         SLOT_AWAITED, /* the event that this phase waits for: a child's end, a handle */
         SLOT_PUMPS,
         SLOT__COUNT = SLOT_PUMPS + 3
@@ -175,7 +176,8 @@ struct run {
         struct checked checked[2];   /* stdout, stderr */
         struct checked *checked_out; /* HANDLES_MAX, by the plan's number; NULL: none was checked */
         struct err refused;          /* why a stream was refused; code 0: none was */
-        bool tripped;                /* `refused` is of a tripwire */
+        const char *stopped_by;      /* what `refused` is of, if not of a stream */
+        bool outside;                /* it is of replaced.c */
         unsigned kept[ROOM__COUNT];  /* denials, each in its room */
         unsigned denial_rows;        /* room in the result's array */
         uint64_t began_ns, next_look_ns;
@@ -253,12 +255,14 @@ struct box {
         int waker;     /* of box_wake_by(), or -1 */
         char wake[BOX_WAKE_BYTES];
         size_t wake_bytes;
-        int held;            /* the line of watched calls, so that it outlives init; or -1 */
-        uint64_t oom_ns;     /* when v1 last reported out-of-memory; 0: settled */
-        unsigned cpus;       /* host_cpus(); 0: not read yet */
-        bool ready, ordered; /* parked: the spare waits; a run was ordered */
-        bool handed_over;    /* and has its order */
-        uint32_t layers;     /* of the spare */
+        int replaced;                /* what replaced.c watches with; or -1 */
+        int held_at[HELD_NAMES_MAX]; /* by the plan's number: the watch of its directory; or -1 */
+        int held;                    /* the line of watched calls, so that it outlives init; or -1 */
+        uint64_t oom_ns;             /* when v1 last reported out-of-memory; 0: settled */
+        unsigned cpus;               /* host_cpus(); 0: not read yet */
+        bool ready, ordered;         /* parked: the spare waits; a run was ordered */
+        bool handed_over;            /* and has its order */
+        uint32_t layers;             /* of the spare */
         uint64_t parked_cpu_ns;
         struct wall_handover handover;
         struct plan_order no_order; /* while there is no run */
@@ -397,6 +401,11 @@ void record_renewal(struct run *run); /* record_effects.c */
 void keeper_kill_now(struct box *b);
 void keeper_signal(struct box *b, int sig);               /* async-signal-safe */
 void keeper_limit_fired(struct box *b, enum limit_key k); /* ends it, if nothing has yet */
+
+/* replaced.c */
+int replaced_watch(struct box *b, struct err *e);
+void replaced_serve(struct box *b);
+void replaced_told(struct run *run); /* of a run: its session was ended so */
 
 /* tripwire.c: stops the box if the caller asked for it. */
 void tripwire_look(struct run *run, const struct effect_row *n);

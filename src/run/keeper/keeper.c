@@ -54,7 +54,7 @@ struct box *keeper_new(const struct box_config *c)
         };
         b->janitor = LIMIT_NO_JANITOR;
         b->late[0] = b->late[1] = CHILD_NONE;
-        b->session_line = b->ahead = b->waker = b->peers = -1;
+        b->session_line = b->ahead = b->replaced = b->waker = b->peers = -1;
         for (unsigned i = 0; i < CLIENTS_MAX; i++)
                 b->ending[i] = -1;
 
@@ -135,6 +135,7 @@ void box_free(struct box *b)
 
         fd_close(&b->waker);
         fd_close(&b->pending);
+        fd_close(&b->replaced);
         free(b->inbound);
         free(b->hierarchies);
         free(b->run.rows);

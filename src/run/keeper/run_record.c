@@ -266,7 +266,7 @@ static void add_end(struct run *run, bool observed)
         }
 
         if (run->refused.code != ERR_NONE)
-                ledger_more_text(&r, "stopped", run->tripped ? "tripwire" : "output");
+                ledger_more_text(&r, "stopped", run->stopped_by ? run->stopped_by : "output");
 
         record_causes(run, &r);
         record_add(run, &r, NULL);

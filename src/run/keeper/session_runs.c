@@ -182,8 +182,9 @@ uint64_t session_next(const struct box *session)
 }
 
 /* The session has ended, and it is known by what: so has the run. */
-static void end_with_session(const struct box_result *session, struct box *b)
+static void end_with_session(const struct box *s, struct box *b)
 {
+        const struct box_result *session = &s->run.r;
         if (!b->ran)
                 b->last = (struct wall_end){ .status = SIGKILL, .session_over = 1 };
 
@@ -194,6 +195,7 @@ static void end_with_session(const struct box_result *session, struct box *b)
                 b->last.disk_over = session->limit == LIMIT_DISK;
         }
 
+        b->last.replaced = !b->ran && s->run.outside;
         b->init_gone |= b->remote;
         send_end(b);
 }
@@ -229,7 +231,7 @@ bool session_tend(struct box *session)
         for (struct box *b = session->runs, *following; b; b = following) {
                 following = b->sibling;
                 if (over && b->session_line >= 0)
-                        end_with_session(&session->run.r, b);
+                        end_with_session(session, b);
                 else if (b->ran)
                         send_end(b);
         }

@@ -31,7 +31,7 @@ int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : recor
 int starting_make(struct box *b, struct err *e)
 {
         bool runs = !b->c.park && !b->c.session;
-        if (gates_open(b, e) < 0 || (!b->c.park && inbound_open(b, e) < 0) ||
+        if (replaced_watch(b, e) < 0 || gates_open(b, e) < 0 || (!b->c.park && inbound_open(b, e) < 0) ||
             (runs && handles_given(&b->run, e) < 0) || broker_start(b, e) < 0 || keys_start(b, e) < 0 ||
             (runs && pump_open(&b->run, e) < 0) || (keeper_is_warm(b) && pump_make_ahead(&b->run, e) < 0) ||
             handles_open(&b->run, e) < 0 || keeper_copies_open(b, e) < 0 || keeper_work_begin(b, e) < 0 ||

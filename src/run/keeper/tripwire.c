@@ -95,7 +95,7 @@ static bool has_ended(const struct run *run)
 
 static void stop(struct run *run, const char *what)
 {
-        run->tripped = true;
+        run->stopped_by = "tripwire";
         bool late = has_ended(run); /* the row came after the payload's end */
         (void) err_set(&run->refused, ERR_DOOR, 0, "tripwire: %s, and the box %s", what,
                        late ? "had ended" : "was stopped");
@@ -146,7 +146,7 @@ void tripwire_see(struct run *run, struct known *watch, const char *stream, stru
         if (i < 0 || run->refused.code != ERR_NONE)
                 return;
 
-        run->tripped = true;
+        run->stopped_by = "tripwire";
         (void) err_set(&run->refused, ERR_DOOR, 0,
                        "tripwire: %s contains the canary %s, and the box was stopped", stream,
                        run->c->canaries[i].name);

@@ -215,7 +215,7 @@ struct own { /* a directory or file of cordon's */
 };
 
 /* The cover of an own file behind this door. The parents of a `write` door are pinned, for the box; what a
- * process outside does to them nothing holds there, because the box makes new entries beside it. */
+ * process outside does to them, held_names.c watches. */
 static void cover_own(struct builder *b, const struct door *d, const char *path, const char *hidden)
 {
         const char *door = door_through_links(b, path);
@@ -241,6 +241,8 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
         if ((wall_has(b->p->wall, WALL_OWN_ROOT) || (own->is_file && d->kind == DOOR_READ)) && !into) {
                 const char *here = arena_printf(b->a, "%s%s", path, own->path + strlen(real));
                 cover_own(b, d, path, here ? door_through_links(b, here) : NULL);
+                if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
+                        build_held(b, real, own->path);
                 return 0;
         }
 

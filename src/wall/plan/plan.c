@@ -78,6 +78,7 @@ static bool allocate(struct builder *b)
 
         b->p->steps = arena_alloc(b->a, b->step_cap * sizeof *b->p->steps);
         b->p->rules = arena_alloc(b->a, b->rule_cap * sizeof *b->p->rules);
+        b->p->held = arena_alloc(b->a, (own + 1) * sizeof *b->p->held);
         return names_init(&b->rules, b->scratch, b->rule_cap) == 0 &&
                names_init(&b->binds, b->scratch, b->step_cap) == 0 && !b->a->failed;
 }

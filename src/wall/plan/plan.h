@@ -183,6 +183,12 @@ enum {                       /* Landlock rights, by class */
        RIGHT_DEVICE = 1 << 4, /* write to and ioctl on a device node */
 };
 
+/* A name outside, on the way from a door that writes to a file of cordon's own: what covers that in the box
+ * falls off when the name is replaced. */
+struct plan_held {
+        const char *path;
+};
+
 struct plan_rule {
         const char *path;
         unsigned rights;
@@ -247,6 +253,8 @@ struct plan {
         size_t step_count;
         struct plan_rule *rules;
         size_t rule_count;
+        struct plan_held *held;
+        size_t held_count;
         uid_t uid, gid;  /* inside */
         bool net;        /* a `net` door: one link to the gateway, on which the broker listens */
         bool authority;  /* a door opens TLS up: the box trusts an authority of its own */

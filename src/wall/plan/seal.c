@@ -34,6 +34,9 @@ static const struct block_field rule_fields[] = {
 };
 static const struct block_type rule_type = { .size = sizeof(struct plan_rule), BLOCK_FIELDS(rule_fields) };
 
+static const struct block_field held_fields[] = { BLOCK_STRING(struct plan_held, path, false) };
+static const struct block_type held_type = { .size = sizeof(struct plan_held), BLOCK_FIELDS(held_fields) };
+
 static const struct block_field port_fields[] = {
         { .form = BLOCK_NUMBER, .size = sizeof(uint16_t), .times = 1, .most = UINT16_MAX },
 };
@@ -79,6 +82,7 @@ static const struct block_field box_fields[] = {
         BLOCK_ANY(struct plan, without),
         BLOCK_ARRAY(struct plan, steps, step_count, step_type),
         BLOCK_ARRAY(struct plan, rules, rule_count, rule_type),
+        BLOCK_ARRAY(struct plan, held, held_count, held_type),
         BLOCK_ANY(struct plan, uid),
         BLOCK_ANY(struct plan, gid),
         BLOCK_BOOL(struct plan, net),
