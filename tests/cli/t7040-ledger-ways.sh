@@ -4,6 +4,7 @@
 # causes. What is silenced is not recorded less.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib-net.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$T" || exit 1
 [ -x "$CORDON_LIBEXEC/cordon-egress" ] || { skip "ways" "cordon-egress is not built here"; done_testing; }
 
@@ -83,6 +84,32 @@ while IFS='|' read -r left right; do
 done <ways
 ok "the ledger verifies" "$CORDON" log verify
 
+# ---- a connection that was kept, and is gone when it has its next request: what is harmless goes again, once, as one effect ----
+# NAME DOOR CURL-OPTIONS | what the server had | how the two ended
+approver="python3 $here/helpers/approver.py"
+while IFS='|' read -r left server ends; do
+        # shellcheck disable=SC2086
+        set -- $left
+        name=$1 door=$(echo "$2" | tr _ ' ')
+        shift 2
+        before=$(effects)
+        rm -f "$T/lab/lost.log"
+        "$CORDON" run -q --time 60s --name "$name" --net "$door" -- curl -sS -m 20 "$@" http://web.test:7006/one http://web.test:7006/two >"$T/out" 2>"$T/err" </dev/null 9>&- &
+        run=$!
+        case $door in *ask) for _ in 1 2; do $approver --wait 1 --tty yes; done >"$T/said" 2>&1 ;; esac
+        wait $run
+        is "$name: what the server had" "$(tr '\n' ';' <"$T/lab/lost.log" 2>/dev/null)" "$(echo "$server" | sed 's/^ *//; s/ *$//')"
+        "$CORDON" log --json --box "$name" --kind intent >"$T/intents"
+        "$CORDON" log --json --box "$name" --kind outcome | jq -r 'select(.kind == "request") | .more.end // "done"' >"$T/outcomes"
+        is "$name: one intent and one outcome each" "$(wc -l <"$T/intents") $(tr '\n' ' ' <"$T/outcomes")" "2 $(echo "$ends" | sed 's/^ *//') "
+        is "$name: counted once" "$(($(effects) - before))" 2
+done <<'W'
+kept-get  http://web.test:7006/**_GET                    | GET /one;GET /two;GET /two;   | done done
+kept-head http://web.test:7006/**_HEAD --head            | HEAD /one;HEAD /two;HEAD /two; | done done
+kept-post http://web.test:7006/**_POST -d hello          | POST /one;POST /two;          | done failed
+kept-ask  http://web.test:7006/**_GET_ask                | GET /one;GET /two;            | done failed
+W
+
 # ---- the causes of a request that left: files, a handle, standard input; before it, and not after it ----
 echo in >h1 && for i in 1 2 3 4 5 6 7; do echo "$i" >"f$i"; done
 set -- && for i in 1 2 3 4 5 6 7; do set -- "$@" --read "$T/f$i"; done
@@ -125,13 +152,14 @@ for i in 1 2 3 4 5 6 7 8 9; do cat "/none/$i"; done
 echo said
 J
 doors="--read $T/job.sh --net http://web.test:8000/**_POST --net http://web.test:8001/**_POST"
+records='select(.kind != "start" and .kind != "output" and .phase != "end") | [.kind, .phase, .target // "", .result // "", (.count // 1), .more.end // "", .more.reason // ""] | join("|")'
 face() { # NAME OPTION...: as the records say it, without what differs from run to run
         name=$1
         shift
         # shellcheck disable=SC2086
         (IFS=' '; set -- "$@" --name "$name"; for d in --read "$T/job.sh" --net 'http://web.test:8000/** POST' --net 'http://web.test:8001/** POST'; do set -- "$@" "$d"; done; exec "$CORDON" run "$@" -- sh "$T/job.sh") >"$T/out" 2>"$T/err" </dev/null 9>&-
         soon ended "$name"
-        "$CORDON" log --json --box "$name" | jq -r 'select(.kind != "start" and .kind != "output" and .phase != "end") | [.kind, .phase, .target // "", .result // "", (.count // 1), .more.end // "", .more.reason // ""] | join("|")' | sort
+        "$CORDON" log --json --box "$name" | jq -r "$records" | sort
 }
 ended() { [ -n "$("$CORDON" log --json --box "$1" --kind end)" ]; }
 face plain >plain.txt
@@ -142,4 +170,28 @@ for how in -q --json "-q --json" -d; do
         face "as$(echo "$how" | tr -d ' ')" $how >other.txt
         is "$how: the same records" "$(diff plain.txt other.txt)" ""
 done
+
+# ---- a box that was parked, and a run over HTTP ----
+who=root R=$T/resident
+. "$here/helpers/serve.sh"
+trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; for p in $pids; do soon gone "$p"; done; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; remove "$T"; exit $code' EXIT
+export XDG_RUNTIME_DIR="$R"
+mkdir -m 700 "$R"
+configure
+tenant acme
+printf 'use base/system\nread %s\nnet http://web.test:8000/** POST\nnet http://web.test:8001/** POST\n' "$T/job.sh" >"$C/cordon/serve/tenants/acme/policies/face.cordon"
+serve 9>&-
+"$CORDON" pool add --size 1 --read "$T/job.sh" --net 'http://web.test:8000/** POST' --net 'http://web.test:8001/** POST' >"$T/pool" 2>&1 9>&-
+is_ready() { [ "$("$CORDON" pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+if soon is_ready; then
+        face asparked -q --pool require >other.txt
+        is "a parked box: the same records" "$(diff plain.txt other.txt)" ""
+else
+        skip "a parked box" "none was parked here: $(cat "$T/pool")"
+fi
+
+# told_face NAME STATE: what face() tells, of another ledger
+told_face() { CORDON_STATE=$2 "$CORDON" log --json --run "$1" | jq -r "$records" | sort; }
+id=$(run "$(token acme)" "{\"argv\":[\"sh\",\"$T/job.sh\"],\"policy\":\"face\"}" | jq -r .run)
+is "over HTTP: the same records" "$(told_face "$id" "$C/cordon/serve/tenants/acme/state" | diff plain.txt -)" ""
 done_testing

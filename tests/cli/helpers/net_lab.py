@@ -218,6 +218,20 @@ def reset(c):
     c.recv(1)
     c.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
 
+def lost(c):  # answers one request of each connection, and is gone when it has the next. DIR/lost.log has all
+    f = c.makefile('rwb')
+    for answers in (True, False):
+        line, length = f.readline().split(), 0
+        while (h := f.readline().strip().lower()):
+            if h.startswith(b'content-length:'):
+                length = int(h.split(b':')[1])
+        if len(line) < 2 or len(f.read(length)) < length:
+            return
+        lines('lost.log').write('%s %s\n' % (line[0].decode(), line[1].decode()))
+        if answers:
+            f.write(b'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n' + (b'' if line[0] == b'HEAD' else b'ok'))
+            f.flush()
+
 def sink(c):  # counts what arrives, also of a connection that is cut
     n, log = 0, lines('sink.log')
     try:
@@ -369,7 +383,7 @@ def outside():
         serve(a, 80, http)
         if ctx:
             serve(a, 443, http, ctx)
-        for port, each in ((7, echo), (8000, http), (7001, count), (7002, reset), (7003, sink), (7004, source), (7005, hold), (OWN_PORT, echo)):
+        for port, each in ((7, echo), (8000, http), (7001, count), (7002, reset), (7003, sink), (7004, source), (7005, hold), (7006, lost), (OWN_PORT, echo)):
             serve(a, port, each)
 
     for a in (COLLECTOR4, COLLECTOR6):
