@@ -261,6 +261,10 @@ const char *policy_gpu(const char *path);
 const char *policy_gpu_line(const struct door *d);
 /* Is this node one of that door's? A UUID is resolved when a box starts: none of its numbers is covered. */
 bool policy_gpu_covers(const char *door, const char *node);
+/* One GPU's own node, not one that they share. */
+bool policy_gpu_is_card(const char *node);
+/* Where images of clusters mount NVIDIA's libraries; ld.so does not look there by itself. */
+#define POLICY_GPU_LIBRARIES "/usr/local/nvidia/lib64"
 enum { POLICY_GPUS_MAX = 64 };
 struct policy_gpu_ask {
         const char *chosen;                       /* a number, or "" */

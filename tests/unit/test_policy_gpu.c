@@ -16,6 +16,8 @@ static struct {
         { "NVIDIA beside Intel, no uvm", { "/dev/nvidia0", "/dev/nvidiactl", "/dev/dri/renderD128" } },
         { "AMD",
           { "/dev/kfd", "/dev/dri/card0", "/dev/dri/renderD128", "/dev/dri/renderD129", "/opt/rocm" } },
+        { "a cluster's image",
+          { "/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", POLICY_GPU_LIBRARIES } },
         { "Intel", { "/dev/dri/card0", "/dev/dri/renderD128" } },
 };
 
@@ -43,7 +45,8 @@ static void test_gpu__opens_what_compute_needs_and_nothing_else(void)
                 { 2, "0", "/dev/nvidia0 /dev/nvidiactl /dev/nvidia-uvm " },
                 { 3, "", "/dev/dri/renderD128 /dev/dri/renderD129 /dev/kfd /opt/rocm " },
                 { 3, "1", "/dev/dri/renderD129 /dev/kfd /opt/rocm " },
-                { 4, "", "/dev/dri/renderD128 " },
+                { 4, "0", "/dev/nvidia0 /dev/nvidiactl /dev/nvidia-uvm " POLICY_GPU_LIBRARIES " " },
+                { 5, "", "/dev/dri/renderD128 " },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 char got[1024] = "";
@@ -58,6 +61,19 @@ static void test_gpu__opens_what_compute_needs_and_nothing_else(void)
                         printf("# %s, gpu %s\n", hosts[rows[i].host].name, rows[i].chosen);
                 CHECK_STR(got, rows[i].want);
         }
+}
+
+static void test_gpu__knows_a_card_from_what_cards_share(void)
+{
+        static const char *const cards[] = { "/dev/nvidia0", "/dev/nvidia63", "/dev/dri/renderD128" };
+        static const char *const others[] = { "/dev/nvidiactl",    "/dev/nvidia-uvm",     "/dev/nvidia",
+                                              "/dev/nvidia1000",   "/dev/dri/renderD127", "/dev/dri/card0",
+                                              "/dev/kfd",          "/dev/nvidia0x",       "",
+                                              POLICY_GPU_LIBRARIES };
+        for (size_t i = 0; i < sizeof cards / sizeof *cards; i++)
+                CHECK(policy_gpu_is_card(cards[i]));
+        for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+                CHECK(!policy_gpu_is_card(others[i]));
 }
 
 static bool has_all(void *ctx, const char *path) { return !ctx && path[0] == '/'; }
@@ -205,6 +221,7 @@ static void test_gpu__a_diff_knows_what_it_contains(void)
 
 static const struct test_case cases[] = {
         CASE(test_gpu__opens_what_compute_needs_and_nothing_else),
+        CASE(test_gpu__knows_a_card_from_what_cards_share),
         CASE(test_gpu__has_room_for_a_host_with_everything),
         CASE(test_gpu__covers_its_nodes_in_both_evaluators),
         CASE(test_gpu__is_one_line_in_each_form),

@@ -24,6 +24,7 @@ static const struct {
         { "/dev/nvidia-uvm", NVIDIA, NEEDED, 0 },
         { "/dev/dri/renderD#", RENDER, EACH, 128 }, /* AMD and Intel */
         { "/dev/kfd", RENDER, MAYBE, 0 },           /* AMD */
+        { POLICY_GPU_LIBRARIES, NVIDIA, MAYBE, 0 },
         { "/opt/rocm", RENDER, MAYBE, 0 },
         { "/etc/OpenCL/vendors", MAKER__COUNT, MAYBE, 0 },
         { "/etc/vulkan/icd.d", MAKER__COUNT, MAYBE, 0 },
@@ -67,6 +68,14 @@ static int number_of(size_t row, const char *path)
         for (; *digits; digits++)
                 number = number * 10 + (unsigned) (*digits - '0');
         return number < rows[row].first ? -1 : (int) (number - rows[row].first);
+}
+
+bool policy_gpu_is_card(const char *node)
+{
+        for (size_t i = 0; i < COUNT(rows); i++)
+                if (rows[i].part == EACH && number_of(i, node) >= 0)
+                        return true;
+        return false;
 }
 
 static bool is_chosen(const char *chosen, unsigned number)

@@ -343,6 +343,16 @@ static void add_sockets(struct builder *b, const char **v, size_t *n)
         }
 }
 
+/* Where ld.so does not look by itself: the driver's libraries that a `gpu` door shows. */
+static void add_gpu(const struct builder *b, const char **v, size_t *n)
+{
+        for (size_t i = 0; i < b->door_count && !b->r->image; i++)
+                for (size_t k = 0; k < b->r->seen[i].node_count; k++)
+                        if (strcmp(b->r->seen[i].nodes[k].path, POLICY_GPU_LIBRARIES) == 0 &&
+                            !has_variable(v, *n, "LD_LIBRARY_PATH"))
+                                v[(*n)++] = "LD_LIBRARY_PATH=" POLICY_GPU_LIBRARIES;
+}
+
 /* Only variables that the policy names, then the five that every program of the host expects. */
 static int build_env(struct builder *b, struct err *e)
 {
@@ -385,6 +395,7 @@ static int build_env(struct builder *b, struct err *e)
         if (programs) {
                 add_sockets(b, v, &n);
                 add_git(b, v, &n);
+                add_gpu(b, v, &n);
         }
         if (b->a->failed)
                 return 0; /* reported at the end */

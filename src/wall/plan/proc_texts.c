@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/plan/proc_texts.c - the texts of /proc/cpuinfo and the like: the processors that the box may run on,
  * its own share of memory, the real time of boot, and zeros for values that would reveal the activity of
- * others.
+ * others; with a `gpu` door its nodes.
  *
  * Never: a serial number, a frequency or a count of the host's. */
 #include "wall/plan/internal.h"
 
 #include <string.h>
+#include <sys/sysmacros.h>
 
 enum { SYS_STEPS = 3 };
 
@@ -124,6 +125,33 @@ static void write_version(const struct builder *b, struct buf *out)
         buf_printf(out, "Linux version %s (" BOX_USER "@box) %s\n", m->release, m->version);
 }
 
+/* ---- of a `gpu` door to NVIDIA's ---- */
+
+static const char nvidia[] = "/dev/nvidia";
+
+/* Its libraries look up the number of nvidia-uvm there. */
+static void write_devices(const struct builder *b, struct buf *out)
+{
+        for (size_t i = 0; i < b->door_count; i++)
+                for (size_t k = 0; k < b->r->seen[i].node_count; k++) {
+                        const struct plan_node *n = &b->r->seen[i].nodes[k];
+                        if (n->seen.device && strncmp(n->path, nvidia, strlen(nvidia)) == 0)
+                                buf_printf(out, "%s%3u %s\n", out->n ? "" : "Character devices:\n",
+                                           major(n->seen.device), strrchr(n->path, '/') + 1);
+                }
+}
+
+/* Without it they try to make the nodes anew, as the owner and mode differ from what they take for right. */
+static void write_params(const struct builder *b, struct buf *out)
+{
+        write_devices(b, out);
+        if (out->n > 0) {
+                out->n = 0;
+                buf_puts(out,
+                         "ModifyDeviceFiles: 0\nDeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\n");
+        }
+}
+
 static const char no_paging[] =
         "pgpgin 0\npgpgout 0\npswpin 0\npswpout 0\npgfault 0\npgmajfault 0\noom_kill 0\n";
 
@@ -133,7 +161,9 @@ static const struct {
         const char *text;
 } files[] = {
         { "/proc/cpuinfo", write_cpuinfo, NULL },
+        { "/proc/devices", write_devices, NULL },
         { "/proc/diskstats", NULL, "" },
+        { "/proc/driver/nvidia/params", write_params, NULL },
         { "/proc/filesystems", NULL, "nodev\tproc\nnodev\ttmpfs\nnodev\tdevpts\n" },
         { "/proc/loadavg", NULL, "0.00 0.00 0.00 1/1 1\n" },
         { "/proc/meminfo", write_meminfo, NULL },
@@ -215,7 +245,8 @@ void build_machine(struct builder *b)
                         files[i].write(b, &text);
                 else
                         buf_puts(&text, files[i].text);
-                keep(b, STEP_COVER, files[i].path, &text);
+                if (text.n > 0 || files[i].text)
+                        keep(b, STEP_COVER, files[i].path, &text);
         }
 
         if (!door_any_under(b, "/sys"))

@@ -46,22 +46,23 @@ static int narrow(int proc)
 /* The files lie where proc is mounted over them, or where a watched root has its texts. */
 int wall_do_cover(struct wall_init *w, const struct plan_step *s, struct err *e)
 {
-        const char *last;
-        int dir = place_open_parent(w, s->path, &last);
+        const char *last = strrchr(s->path, '/') + 1;
+        int dir = w->observer ? w->texts : place_open_parent(w, s->path, &last);
         if (dir < 0)
                 return wall_fail(e, STAGE_ROOT, "making %s", s->path);
-        return wall_write_text(s, w->observer ? w->texts : dir, last, e);
+        return wall_write_text(s, dir, last, e);
 }
 
+/* A name that this kernel's proc does not have, as that of a driver, stays unknown. */
 static int cover_names(const struct wall_init *w, int from)
 {
         for (size_t i = 0; i < w->plan->step_count; i++) {
                 const struct plan_step *s = &w->plan->steps[i];
                 if (s->kind != STEP_COVER)
                         continue;
-                const char *name = strrchr(s->path, '/') + 1;
-                AUTO_FD(tree, mount_clone(from, name, 0));
-                if (tree < 0 || mount_move_to(tree, w->proc, name) < 0)
+                const char *name = s->path + sizeof "/proc/" - 1, *last = strrchr(s->path, '/') + 1;
+                AUTO_FD(tree, mount_clone(from, w->observer ? last : name, 0));
+                if (tree < 0 || (mount_move_to(tree, w->proc, name) < 0 && errno != ENOENT))
                         return -1;
         }
 
