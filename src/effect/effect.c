@@ -53,6 +53,15 @@ bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct ef
         return true;
 }
 
+size_t effect_compiled(const struct effect *f)
+{
+        static const char name[] = "/__pycache__";
+        const char *at = f->kind == EFFECT_WRITE && f->target ? strstr(f->target, name) : NULL;
+        const char *rest = at ? at + sizeof name - 1 : "";
+        bool file = rest[0] == '/' && !strchr(rest + 1, '/') && strcmp(rest, "/..") != 0;
+        return at && (rest[0] == '\0' || file) ? (size_t) (rest - f->target) : 0;
+}
+
 bool effect_row_same(const struct effect_row *a, const struct effect_row *b)
 {
         return a->effect.kind == b->effect.kind && strcmp(a->what, b->what) == 0 &&

@@ -75,6 +75,26 @@ static void test_row__a_copy_has_strings_of_its_own(void)
         arena_done(&mem);
 }
 
+static void test_effect__what_python_compiled_is_known_by_its_path(void)
+{
+        static const struct {
+                enum effect_kind kind;
+                const char *path, *directory;
+        } rows[] = {
+                { EFFECT_WRITE, "/p/__pycache__", "/p/__pycache__" },
+                { EFFECT_WRITE, "/p/__pycache__/m.cpython-311.pyc.1234", "/p/__pycache__" },
+                { EFFECT_READ, "/p/__pycache__/m.cpython-311.pyc", "" },
+                { EFFECT_WRITE, "/p/__pycache__/..", "" },
+                { EFFECT_WRITE, "/p/__pycache__/../../etc/cron.d/x", "" },
+                { EFFECT_WRITE, "/p/__pycache__x", "" },
+                { EFFECT_WRITE, "/p/my__pycache__/x", "" },
+                { EFFECT_WRITE, NULL, "" },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+                CHECK(effect_compiled(&(struct effect){ .kind = rows[i].kind, .target = rows[i].path }) ==
+                      strlen(rows[i].directory));
+}
+
 static void test_row__as_json(void)
 {
         AUTO_BUF(out);
@@ -93,6 +113,7 @@ int main(void)
                 CASE(test_kind__each_has_a_name_of_its_own),
                 CASE(test_reason__words_hold_the_detail),
                 CASE(test_row__a_copy_has_strings_of_its_own),
+                CASE(test_effect__what_python_compiled_is_known_by_its_path),
                 CASE(test_row__as_json),
         };
         return test_main(cases, sizeof cases / sizeof *cases);

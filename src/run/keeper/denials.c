@@ -452,9 +452,25 @@ void keeper_note_lost(struct run *run, uint32_t kind, uint32_t count)
         }
 }
 
+/* Modules that Python did not keep compiled: one row for all, and no program misses them. */
+static void fold_compiled(struct run *run, struct effect_row *n)
+{
+        size_t length = effect_compiled(&n->effect);
+        if (length == 0 || holds_secrets(&n->effect))
+                return;
+
+        n->effect.target = keeper_text(run, "%.*s", (int) length, n->effect.target);
+        for (unsigned i = 0; i < run->r.denial_count; i++)
+                if (effect_compiled(&run->r.denials[i].effect) > 0)
+                        n->effect.target = run->r.denials[i].effect.target;
+        n->weight = EFFECT_SETTING;
+        n->permit = "";
+}
+
 /* A repeated denial is counted. */
 void keeper_count_denial(struct run *run, struct effect_row *n)
 {
+        fold_compiled(run, n);
         fill_words(run, n);
         for (unsigned i = 0; i < run->r.denial_count; i++)
                 if (effect_row_same(&run->r.denials[i], n)) {
