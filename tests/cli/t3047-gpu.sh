@@ -2,6 +2,7 @@
 # `gpu` doors: the nodes that compute needs on a host that is made up of nodes without a driver; the requests that pass, and those that are refused and named.
 # shellcheck disable=SC2016,SC1091
 . "$(dirname "$0")/lib.sh"
+here=$(cd "$(dirname "$0")" && pwd)
 cd "$T" || exit 1
 uuid=GPU-01234567-89ab-cdef-0123-456789abcdef
 
@@ -28,36 +29,25 @@ is "the process wall refuses it" "$(status "$CORDON" run --wall process --gpu --
 is "no module has it" "$(printf 'wall wasm\ngpu\n' >q && status "$CORDON" check q)" 125
 
 # ---- a host with a /dev of its own: two GPUs of NVIDIA without a driver ----
-cat >fake <<'END'
-d=$1 maker=$2
-shift 2
-mount -t tmpfs -o mode=755 none "$d" || exit 1
-for n in null zero full random urandom tty; do : >"$d/$n" && mount --bind "/dev/$n" "$d/$n" || exit 1; done
-mkdir "$d/pts" "$d/shm" "$d/dri" && ln -s pts/ptmx "$d/ptmx" && ln -s /proc/self/fd "$d/fd" && mount --bind /dev/pts "$d/pts"
-case $maker in
-nvidia) set -- "nvidia0 195 0" "nvidia1 195 1" "nvidiactl 195 255" "nvidia-uvm 511 0" "nvidia-uvm-tools 511 1" "nvidia-modeset 195 254" -- "$@" ;;
-broken) set -- "nvidia0 195 0" "nvidiactl 195 255" -- "$@" ;;
-wrong) set -- "nvidia0 1 5" "nvidiactl 195 255" "nvidia-uvm 511 0" -- "$@" ;;
-amd) set -- "kfd 510 0" "dri/card0 226 0" "dri/renderD128 226 128" -- "$@" ;;
-none) set -- -- "$@" ;;
-esac
-while [ "$1" != -- ]; do
-        # shellcheck disable=SC2086
-        mknod -m 666 "$d/${1%% *}" c ${1#* } || exit 1
-        shift
-done
-shift
-mount --rbind "$d" /dev && exec "$@"
-END
 mkdir dev
 on() { # MAKER COMMAND...
-        unshare -m sh "$T/fake" "$T/dev" "$@" 2>&1 </dev/null
+        unshare -m sh "$here/helpers/gpu_host.sh" "$T/dev" "$@" 2>&1 </dev/null
 }
 if [ "$(on nvidia stat -c %t:%T /dev/nvidiactl)" != c3:ff ]; then
         skip "a host with GPUs" "no nodes can be made here: that is root's"
         done_testing
         exit
 fi
+devices="Character devices:
+195 nvidia0
+195 nvidia1
+195 nvidiactl
+511 nvidia-uvm"
+[ ! -e /proc/driver/nvidia/params ] || devices="$devices
+ModifyDeviceFiles: 0
+DeviceFileUID: 0
+DeviceFileGID: 0
+DeviceFileMode: 438"
 list='ls /dev /dev/dri 2>/dev/null | grep -e nvidia -e render -e kfd -e card'
 run() { # MAKER OPTIONS... -- COMMAND...: quietly
         maker=$1
@@ -74,6 +64,14 @@ nvidiactl"
 is "two lines share nodes" "$(run nvidia --gpu=1 --gpu=0 -- sh -c "$list" | wc -l)" 4
 is "without the door it sees none" "$(run nvidia -- sh -c "$list")" ""
 is "they are the devices that they are" "$(run nvidia --gpu -- stat -c %t:%T /dev/nvidiactl)" c3:ff
+is "its driver is told to make no nodes" "$(run nvidia --gpu -- sh -c 'cat /proc/devices /proc/driver/nvidia/params 2>/dev/null')" "$devices"
+is "where the host has none it has none" "$(run amd --gpu -- cat /proc/devices)" "cat: /proc/devices: No such file or directory"
+cluster='mount -t tmpfs none /usr/local && mkdir -p /usr/local/nvidia/lib64 && exec "$@"'
+is "libraries where ld.so does not look are found" "$(on nvidia sh -c "$cluster" sh "$CORDON" run -q --gpu -- sh -c 'echo "$LD_LIBRARY_PATH"')" /usr/local/nvidia/lib64
+printf 'use none\nrun /bin/true\ngpu\n' >q
+is "also without the stock policy that shows /usr" "$(on nvidia sh -c "$cluster" sh "$CORDON" run --plan -p q -- /bin/true | grep -c '^bind */usr/local/nvidia/lib64 ro exec')" 1
+is "a variable of the policy stays" "$(on nvidia sh -c "$cluster" sh env LD_LIBRARY_PATH=/opt/x "$CORDON" run -q --gpu --env LD_LIBRARY_PATH -- sh -c 'echo "$LD_LIBRARY_PATH"')" /opt/x
+is "where there are none it is not set" "$(run nvidia --gpu -- sh -c 'echo "${LD_LIBRARY_PATH-none}"')" "$([ -d /usr/local/nvidia/lib64 ] && echo /usr/local/nvidia/lib64 || echo none)"
 is "AMD: by the same line" "$(run amd --gpu -- sh -c "$list")" "kfd
 renderD128"
 has "no GPU: says so" "$(on none "$CORDON" run --gpu -- true)" "this host has no GPU"
@@ -81,6 +79,12 @@ has "not that one" "$(on nvidia "$CORDON" run --gpu=2 -- true)" "this host has n
 has "nor one with that UUID" "$(on nvidia "$CORDON" run --gpu=$uuid -- true)" "this host has no GPU $uuid"
 has "a missing part is named, with its remedy" "$(on broken "$CORDON" run --gpu -- true)" "the GPU's driver has no /dev/nvidia-uvm"
 has "what only has the name is refused" "$(on wrong "$CORDON" run --gpu -- true)" "/dev/nvidia0 is not the device that has this name"
+
+has "doctor names what it opens" "$(on nvidia "$CORDON" doctor | grep '^yes *gpu ')" ": /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm"
+has "and what is missing" "$(on broken "$CORDON" doctor | grep -A1 '^no *gpu ')" "/dev/nvidia-uvm is missing"
+has "with the command" "$(on broken "$CORDON" doctor | grep -A1 '^no *gpu ')" "mend: nvidia-modprobe -u -c 0"
+has "a node that is root's alone" "$(on nvidia sh -c 'chmod 660 /dev/nvidia0 && exec "$0" doctor' "$CORDON" | grep '^no *gpu ')" "/dev/nvidia0 is not open to boxes"
+is "no row without a GPU" "$(on none "$CORDON" doctor | grep -c '^[a-z]* *gpu ')" 0
 
 # ---- requests ----
 cat >ask.py <<'END'
@@ -117,6 +121,7 @@ if [ -e /dev/fuse ]; then
         cat >with-fuse <<'END'
 mknod -m 666 /dev/fuse c 10 229 && exec "$@"
 END
+        is "where hidden paths are told it has the texts, too" "$(on nvidia sh with-fuse "$CORDON" run -q --gpu -- head -n 1 /proc/devices)" "Character devices:"
         has "a report has the option" "$(on nvidia sh with-fuse "$CORDON" run --read "$T/open.py" -- python3 "$T/open.py")" "hint: --gpu"
         has "learn proposes the line" "$(on nvidia sh with-fuse "$CORDON" learn -n 1 -- python3 "$T/open.py")" "
 gpu "

@@ -54,6 +54,7 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
         put_field(out, "command", r->start.target);
         put_field(out, "policy", r->start.policy);
         put_field(out, "wall", ledger_member(r->start.more, "wall"));
+        put_field(out, "gpu", ledger_member(r->start.more, "gpu"));
         put_field(out, "job", ledger_member(r->start.more, "job"));
         put_field(out, "task", ledger_member(r->start.more, "task"));
         put_field(out, "trace", ledger_member(r->start.trace, "out"));

@@ -108,6 +108,7 @@ char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
         struct buf out = { 0 };
         judge(f + 1, n - 1, &f[0]);
         n += n < FINDINGS && judge_approvals(cx, &f[n]);
+        n += n < FINDINGS && look_gpu_finding(&f[n]);
         *ret_ok = f[0].state == HOST_YES;
 
         if (json)

@@ -391,6 +391,9 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                            struct err *e);
 /* look_gpu.c: of a `gpu` door. The number of the card with this UUID is read below `cards`. */
 void look_at_gpu(struct arena *mem, const char *chosen, struct plan_seen *ret);
+/* Of `cordon doctor`: what a `gpu` door would open. False: the host has no GPU. */
+struct host_finding;
+bool look_gpu_finding(struct host_finding *ret);
 bool look_gpu_number(const char *cards, const char *uuid, char ret[4]);
 void look_fill(const struct look *l, struct plan_request *r);
 void look_free(struct look *l);

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/dir.h"
 #include "base/fd.h"
+#include "base/host/host.h"
 #include "run/api/internal.h"
 
 #include <dirent.h>
@@ -97,4 +98,61 @@ void look_at_gpu(struct arena *mem, const char *chosen, struct plan_seen *ret)
         ret->kind = found.n > 0 ? SEEN_OTHER : SEEN_NOTHING;
         ret->nodes = nodes;
         ret->node_count = nodes ? found.n : 0;
+}
+
+/* ---- `cordon doctor` ---- */
+
+/* " (driver 580.159.04)" of NVIDIA's; "": not loaded. */
+static void driver_version(char ret[64])
+{
+        char text[32] = "";
+        AUTO_FD(fd, open("/sys/module/nvidia/version", O_RDONLY | O_CLOEXEC));
+        ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof text - 1);
+        text[n > 0 ? strspn(text, "0123456789.") : 0] = '\0';
+        if (text[0])
+                (void) snprintf(ret, 64, " (driver %s)", text);
+}
+
+/* The first that keeps a box from it, as its own check finds it; NULL: none. */
+static const struct plan_node *first_closed(const struct plan_seen *gpu)
+{
+        for (size_t i = 0; i < gpu->node_count; i++) {
+                const struct plan_seen *n = &gpu->nodes[i].seen;
+                if (n->kind == SEEN_NOTHING ||
+                    (n->kind != SEEN_DIR && (n->closed || (geteuid() == 0 && !n->open_to_all))))
+                        return &gpu->nodes[i];
+        }
+        return NULL;
+}
+
+static void say_closed(const struct plan_node *n, const char *version, struct host_finding *ret)
+{
+        bool missing = !n || n->seen.kind == SEEN_NOTHING;
+        (void) snprintf(ret->detail, sizeof ret->detail, "%s is %s%s", n ? n->path : "/dev/nvidia0",
+                        missing ? "missing" : "not open to boxes", version);
+        (void) snprintf(ret->mend, sizeof ret->mend, "%s",
+                        missing ? "nvidia-modprobe -u -c 0"
+                                : "a member of its group may: ls -l /dev/nvidia* /dev/dri");
+}
+
+bool look_gpu_finding(struct host_finding *ret)
+{
+        char version[64] = "";
+        struct arena mem = { 0 };
+        struct plan_seen gpu = { .kind = SEEN_NOTHING };
+        look_at_gpu(&mem, "", &gpu);
+        driver_version(version);
+
+        const struct plan_node *closed = first_closed(&gpu);
+        *ret = (struct host_finding){ .layer = "gpu", .state = HOST_YES };
+        size_t n = (size_t) snprintf(ret->detail, sizeof ret->detail, "`--gpu`%s:", version);
+        for (size_t i = 0; i < gpu.node_count && n < sizeof ret->detail; i++)
+                n += (size_t) snprintf(ret->detail + n, sizeof ret->detail - n, " %s", gpu.nodes[i].path);
+        if (closed || gpu.node_count == 0) {
+                ret->state = HOST_NO;
+                say_closed(closed, version, ret);
+        }
+
+        arena_done(&mem);
+        return gpu.node_count > 0 || version[0];
 }

@@ -7,6 +7,17 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The GPUs among the devices of its plan. */
+static void name_gpus(const struct plan *p, char *ret, size_t cap)
+{
+        size_t n = 0;
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_DEVICE && policy_gpu_is_card(p->steps[i].path) && n < cap)
+                        n += (size_t) snprintf(ret + n, cap - n, "%s%s", n ? " " : "",
+                                               strrchr(p->steps[i].path, '/') + 1);
+}
 
 /* The run's part of the configuration. */
 static void take_run(struct box *b)
@@ -18,6 +29,7 @@ static void take_run(struct box *b)
         b->run.r.cold_why = c->cold_why;
         b->run.r.module_code = c->module_code;
         b->run.r.label = c->label;
+        name_gpus(c->plan, b->run.r.gpus, sizeof b->run.r.gpus);
         (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
         b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
 }

@@ -59,6 +59,7 @@ struct box_result {
         bool session_over;          /* which ended before it, or with it */
         char session[42];           /* its run id, or "" */
         const char *module_code;    /* of a module; or NULL. The configuration's */
+        char gpus[256];             /* the nodes of those that it was handed, "nvidia0 nvidia1"; or "" */
         const char *cold_why;       /* if not: why a parked box was not used; or NULL. The configuration's */
         uint64_t group_wait_ns;     /* the part of it spent on control groups */
         uint64_t output_bytes;

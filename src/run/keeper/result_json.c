@@ -342,6 +342,8 @@ void box_result_json(const struct box_result *r, struct buf *out)
                    r->attested ? "true" : "false");
         if (r->module_code)
                 buf_member(out, "code", r->module_code);
+        if (r->gpus[0])
+                buf_member(out, "gpu", r->gpus);
         add_layers(r, out);
         add_work(r, out);
         buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");

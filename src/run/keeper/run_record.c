@@ -77,6 +77,8 @@ static int add_start(struct run *run, struct err *e)
         (void) snprintf(layers, sizeof layers, "%x", run->r.layers);
         ledger_more_text(&r, "layers", layers);
         ledger_more_text(&r, "wall", wall_name(run->r.wall));
+        if (run->r.gpus[0])
+                ledger_more_text(&r, "gpu", run->r.gpus);
         ledger_more_text(&r, "stdin-pipe", c->pipe[0]);
         ledger_more_number(&r, "keeper", getpid());
         put_job(run, &r, job, task);
