@@ -43,6 +43,11 @@ static int set_runs(void *ctx, const char *value)
         return cli_number("--runs", value, 1, 256, &((struct serve *) ctx)->http.runs);
 }
 
+static int set_gpu_boxes(void *ctx, const char *value)
+{
+        return cli_number("--gpu-boxes", value, 1, 256, &((struct serve *) ctx)->http.gpu_boxes);
+}
+
 static int set_boxes(void *ctx, const char *value)
 {
         long n = 0;
@@ -82,6 +87,7 @@ const struct cli_option serve_options[] = {
           add_http },
         { "http-host", 0, "NAME", "a name in Host, of a reverse proxy; can be repeated", add_host },
         { "runs", 0, "N", "HTTP: at most so many runs at once (default: 16)", set_runs },
+        { "gpu-boxes", 0, "N", "HTTP: at most so many boxes with a GPU at once (default: 1)", set_gpu_boxes },
         { "config", 0, "DIR", "HTTP: tenants, policies and tokens (default: ~/.config/cordon/serve)",
           CLI_TEXT(struct serve, http.config) },
         { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
@@ -182,7 +188,7 @@ static int park_beside(struct serve *o)
 
 int verb_serve(int argc, char **argv)
 {
-        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 }, .http = { .runs = 16 } };
+        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 }, .http = { .runs = 16, .gpu_boxes = 1 } };
         int at = cli_options(argc, argv, cli_verb_find("serve"), &o, NULL);
         if (at < 0 || cli_no_words(argc, at, "serve"))
                 return EXIT_CORDON;

@@ -71,9 +71,11 @@ static void say(void *ctx, const char *text)
 int cli_http_serve(struct cli_http *h)
 {
         cordon_error e = { 0 };
-        struct serve_options o = {
-                .environment = environ, .config = h->path, .runs = (unsigned) h->runs, .say = say
-        };
+        struct serve_options o = { .environment = environ,
+                                   .config = h->path,
+                                   .runs = (unsigned) h->runs,
+                                   .gpu_boxes = (unsigned) h->gpu_boxes,
+                                   .say = say };
         memcpy(o.listen, h->listen, sizeof o.listen);
         memcpy(o.hosts, h->hosts, sizeof o.hosts);
         if (chdir("/") < 0) /* a box that has no door to its tenant's files works nowhere, not here */

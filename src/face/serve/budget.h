@@ -10,6 +10,7 @@ enum budget_kind {
         BUDGET_RUNS = 0, /* at once */
         BUDGET_QUEUE,    /* runs that wait for a start */
         BUDGET_SESSIONS,
+        BUDGET_GPUS,  /* boxes with a GPU at once */
         BUDGET_ASIDE, /* questions to ledger, vault and overlays at once */
         BUDGET_BYTES, /* of output that is kept for ended runs */
         BUDGET__COUNT

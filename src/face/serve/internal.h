@@ -246,6 +246,7 @@ struct job {
         struct buf text[2]; /* standard output and error */
         struct buf events;  /* as they are sent */
         bool cut, raw, timed_out, ended_by_client;
+        bool gpu;   /* its box has one, of the budget */
         bool stays; /* goes on when its client is gone */
         unsigned watchers;
         uint64_t bytes, timeout_ns, deadline_ns;
@@ -285,7 +286,7 @@ struct session {
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
         char work[64]; /* the overlay that it left */
-        bool over, ended;
+        bool over, ended, gpu;
         unsigned jobs;
         struct budget budget; /* of this box: runs at once in it */
         int64_t created_s;

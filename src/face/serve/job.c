@@ -164,11 +164,32 @@ static struct budget *budget_of(struct job *j)
         return j->session ? &j->session->budget : tenant_budget(j->tenant);
 }
 
+/* A run of a box that stays has the GPU of that box. */
+static bool wants_gpu(const struct job *j) { return j->policy && held_policy_gpu(j->policy); }
+
+static bool has_room(struct job *j)
+{
+        return !budget_lacks(budget_of(j), BUDGET_RUNS, 1) &&
+               !(wants_gpu(j) && budget_lacks(budget_of(j), BUDGET_GPUS, 1));
+}
+
+static void take(struct job *j)
+{
+        (void) budget_take(budget_of(j), BUDGET_RUNS, 1);
+        j->gpu = wants_gpu(j) && budget_take(budget_of(j), BUDGET_GPUS, 1);
+}
+
+static void give(struct job *j)
+{
+        budget_give(budget_of(j), BUDGET_RUNS, 1);
+        budget_give(budget_of(j), BUDGET_GPUS, j->gpu);
+}
+
 /* The oldest that may start now: one whose box is full does not hold up the others. */
 static struct job *startable(struct tenant *t)
 {
         struct job *j = budget_lacks(tenant_budget(t), BUDGET_RUNS, 1) ? NULL : tenant_book(t)->first;
-        while (j && budget_lacks(budget_of(j), BUDGET_RUNS, 1))
+        while (j && !has_room(j))
                 j = j->waiting;
         return j;
 }
@@ -180,9 +201,10 @@ static bool start_one(struct server *s, struct job *j)
         while (at < RUNS_MAX && s->running[at])
                 at++;
 
-        if (!j || at == RUNS_MAX || !budget_take(budget_of(j), BUDGET_RUNS, 1))
+        if (!j || at == RUNS_MAX || !has_room(j))
                 return false;
 
+        take(j);
         dequeue(j);
         j->state = JOB_RUNNING;
         j->started_s = clock_wall_s();
@@ -192,7 +214,7 @@ static bool start_one(struct server *s, struct job *j)
                 return true;
         }
 
-        budget_give(budget_of(j), BUDGET_RUNS, 1);
+        give(j);
         end(s, j, &e);
         return true;
 }
@@ -260,7 +282,7 @@ void jobs_step(struct server *s, size_t index)
         }
 
         s->running[index] = NULL;
-        budget_give(budget_of(j), BUDGET_RUNS, 1);
+        give(j);
         end(s, j, NULL);
 }
 

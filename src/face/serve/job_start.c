@@ -86,6 +86,11 @@ int job_start(struct job *j, cordon_error *e)
                 return err_set(err, ERR_GONE, 0, "the session has ended");
 
         j->canary = j->registered ? canary_run_new(j->tenant, j->policy_name) : NULL;
+        if (j->canary && tenant_opens_gpu(canary_run_policy(j->canary)) != j->gpu) {
+                canary_run_free(j->canary); /* nothing was taken for it */
+                j->canary = NULL;
+        }
+
         j->box = j->session  ? cordon_session_run(j->session->box)
                  : j->canary ? cordon_box_new(canary_run_policy(j->canary))
                              : cordon_box_new(held_policy(j->policy));

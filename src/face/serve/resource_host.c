@@ -78,6 +78,8 @@ static void put_tenant(struct tenant *t, struct buf *out)
                        { "waiting_most", most[BUDGET_QUEUE] },
                        { "sessions", sessions(t) },
                        { "sessions_most", most[BUDGET_SESSIONS] },
+                       { "gpu_boxes", tenant_budget(t)->used[BUDGET_GPUS] },
+                       { "gpu_boxes_most", most[BUDGET_GPUS] },
                        { "started", started(t) },
                        { "failed", failed(t) },
                        { "denials", denied(t) },

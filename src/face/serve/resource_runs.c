@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/str.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,6 +79,9 @@ static int take_policy(struct job *j, const struct json *o, cordon_error *e)
         j->registered = !lines;
         j->policy = lines ? tenant_lines(j->tenant, lines->str, lines->len, e)
                           : tenant_policy(j->tenant, name, e);
+        if (j->policy && held_policy_gpu(j->policy) && tenant_budget(j->tenant)->limit[BUDGET_GPUS] == 0)
+                return err_set((struct err *) e, ERR_POLICY, EPERM,
+                               "this tenant starts no box with a GPU: its gpu_boxes is 0");
         return j->policy ? 0 : -1;
 }
 

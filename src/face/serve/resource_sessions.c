@@ -60,6 +60,7 @@ void sessions_step(struct server *s, size_t index)
         cordon_box_free(x->box);
         x->box = NULL;
         budget_give(tenant_budget(x->tenant), BUDGET_SESSIONS, 1);
+        budget_give(tenant_budget(x->tenant), BUDGET_GPUS, x->gpu);
         forget_old(x->tenant);
 }
 
@@ -115,6 +116,11 @@ static int start(struct session *x, const char *policy, const char *person, cord
         if (!x->policy)
                 return -1;
 
+        x->gpu = held_policy_gpu(x->policy) && budget_take(tenant_budget(x->tenant), BUDGET_GPUS, 1);
+        if (held_policy_gpu(x->policy) && !x->gpu)
+                return err_set((struct err *) e, ERR_LIMIT, 0,
+                               "as many boxes have a GPU as this tenant or this host may have at once");
+
         (void) snprintf(x->policy_name, sizeof x->policy_name, "%.64s", policy);
         x->box = cordon_box_new(held_policy(x->policy));
         if (!x->box || !set_up(x->box, held_policy_directory(x->policy)) || random_id("s", x->id) < 0)
@@ -152,8 +158,10 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
         if (!x || start(x, policy, c->client->admitted.person, &e) < 0) {
                 budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
                 reply_error(r, status_of(&e), &e);
-                if (x)
+                if (x) {
+                        budget_give(tenant_budget(x->tenant), BUDGET_GPUS, x->gpu);
                         session_free(x);
+                }
                 return;
         }
 

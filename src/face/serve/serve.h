@@ -5,7 +5,7 @@
  * The operator's directory, which only its owner may enter:
  *     tokens                      one JSON object per line; tokens themselves are not in it, only their
  * digests tenants/NAME/tenant.json    budgets: {"weight":1,"runs":8,"queue":64,"rate":500,"sessions":4,
- *                                 "parked":8}
+ *                                 "parked":8,"gpu_boxes":1}
  *     tenants/NAME/policies/NAME.cordon what its runs may use, by name
  *     tenants/NAME/ceiling.cordon      optional: door lines of a request must not exceed it
  *     tenants/NAME/files, state, home  {work}, ledger and vault, {home} */
@@ -21,7 +21,7 @@ struct serve_options {
         const char *config;                       /* the operator's directory */
         const char *listen[SERVE_LISTEN_MAX + 1]; /* "127.0.0.1:PORT", "[::1]:PORT", "unix:PATH" */
         const char *hosts[SERVE_HOSTS_MAX + 1];   /* further names in Host, of a reverse proxy */
-        unsigned runs;                            /* at once, of all tenants */
+        unsigned runs, gpu_boxes;                 /* at once, of all tenants */
         void (*say)(void *ctx, const char *text); /* one line to the operator */
         void *say_ctx;
 };

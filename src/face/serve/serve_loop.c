@@ -316,6 +316,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
         s->host.limit[BUDGET_RUNS] = o->runs;
         s->host.limit[BUDGET_QUEUE] = 16384;
         s->host.limit[BUDGET_SESSIONS] = SESSIONS_MAX;
+        s->host.limit[BUDGET_GPUS] = o->gpu_boxes;
         s->host.limit[BUDGET_ASIDE] = ASIDES_MAX;
         s->host.limit[BUDGET_BYTES] = 512u << 20;
         int r = open_all(s, e);

@@ -23,7 +23,8 @@ struct held_policy {
         unsigned refs;
         char name[TOKEN_NAME_MAX];
         cordon_policy *policy;
-        const char *directory;   /* of its tenant */
+        const char *directory; /* of its tenant */
+        bool gpu;
         struct timespec changed; /* of its file */
         int64_t read_s;
 };
@@ -130,10 +131,11 @@ static bool make_context(struct tenant *t, char *const *environment)
         {                                                                                                    \
                 .key = (name), .type = BODY_INT, .most = INT64_MAX                                           \
         }
-static const struct body_row settings[] = { NUMBER("runs"),     NUMBER("queue"),
-                                            NUMBER("sessions"), NUMBER("session_runs"),
-                                            NUMBER("parked"),   NUMBER("weight"),
-                                            NUMBER("rate"),     { .key = "share", .type = BODY_BOOL } };
+static const struct body_row settings[] = {
+        NUMBER("runs"),         NUMBER("queue"),     NUMBER("sessions"),
+        NUMBER("session_runs"), NUMBER("parked"),    NUMBER("weight"),
+        NUMBER("rate"),         NUMBER("gpu_boxes"), { .key = "share", .type = BODY_BOOL }
+};
 
 static uint64_t setting(const struct json *o, const char *key, uint64_t otherwise, uint64_t most)
 {
@@ -158,6 +160,7 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->budget.limit[BUDGET_RUNS] = setting(o, "runs", 8, 1024);
         t->budget.limit[BUDGET_QUEUE] = setting(o, "queue", 64, 4096);
         t->budget.limit[BUDGET_SESSIONS] = setting(o, "sessions", 4, 64);
+        t->budget.limit[BUDGET_GPUS] = setting(o, "gpu_boxes", 1, 256);
         t->box_runs = (unsigned) setting(o, "session_runs", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
@@ -215,6 +218,7 @@ void held_policy_release(struct held_policy *h)
 }
 
 cordon_policy *held_policy(struct held_policy *h) { return h->policy; }
+bool held_policy_gpu(const struct held_policy *h) { return h->gpu; }
 const char *held_policy_directory(const struct held_policy *h) { return h->directory; }
 
 static void tenant_free(struct tenant *t)
@@ -345,6 +349,16 @@ const char *tenant_start_directory(const struct tenant *t, cordon_policy *p)
         return allowed ? t->work : NULL;
 }
 
+bool tenant_opens_gpu(cordon_policy *p)
+{
+        static const char *const shared[] = { "dev /dev/nvidiactl", "dev /dev/kfd" }; /* by each `gpu` line */
+        cordon_error ignored;
+        int allowed = 0;
+        for (size_t i = 0; i < sizeof shared / sizeof *shared && !allowed; i++)
+                cordon_free(cordon_policy_why(p, shared[i], 0, &allowed, &ignored));
+        return allowed;
+}
+
 /* A budget that the operator sets is a number: no policy of a tenant, its ceiling least of all, lifts one. */
 static int check_limits(struct held_policy *h, cordon_error *e)
 {
@@ -363,6 +377,7 @@ static int check(const struct tenant *t, struct held_policy *h, cordon_error *e)
                 return -1;
 
         h->directory = tenant_start_directory(t, h->policy);
+        h->gpu = tenant_opens_gpu(h->policy);
         return 0;
 }
 

@@ -56,7 +56,9 @@ struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len,
 cordon_policy *held_policy(struct held_policy *h);
 /* Where its boxes start: {work}, or NULL if it has no door to that. */
 const char *held_policy_directory(const struct held_policy *h);
-void held_policy_release(struct held_policy *h); /* or NULL */
+bool held_policy_gpu(const struct held_policy *h); /* it has a `gpu` line */
+bool tenant_opens_gpu(cordon_policy *p);           /* the same of one that is checked */
+void held_policy_release(struct held_policy *h);   /* or NULL */
 /* Names the person or token in records of what this process reads from now on. */
 void tenant_act_for(struct tenant *t, const char *person);
 /* Calls `each` for every registered policy. */

@@ -74,6 +74,7 @@ static const struct {
         { "run", any_words, "`run` of a request names programs" },
         { "env", any_words, "`env` of a request names variables" },
         { "net", no_files, "`net` of a request names hosts: no places and no schemas" },
+        { "gpu", any_words, "`gpu` of a request has numbers" },
         { "limit", any_words, "`limit` of a request has numbers" },
         { "doc", any_words, "`doc` has text" },
         { "local", any_words, "`local` has words" },
@@ -134,9 +135,9 @@ static bool line_allowed(struct span line, struct lines_refusal *ret)
                 }
 
         ret->nearest = nearest_word(w.v[0]);
-        ret->why =
-                "a request may have the lines use, read, edit, write, root, run, env, net, limit, local, doc "
-                "and expect";
+        ret->why = "a request may have the lines use, read, edit, write, root, run, env, net, gpu, limit, "
+                   "local, "
+                   "doc and expect";
         return false;
 }
 
