@@ -118,6 +118,12 @@ struct host_finding {
 };
 /* Tries each layer in a short-lived child. Returns the number of findings written (at most cap). */
 unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, unsigned cap);
+/* Tries the one of this name. */
+bool host_look_at(const struct cordon_context *cx, const char *layer, struct host_finding *ret);
+/* Does Yama let no process trace another? Then nobody takes a socket out of one, as net doors must. */
+bool host_forbids_tracing(void);
+#define HOST_LET_TRACE                                                                                       \
+        "kernel.yama.ptrace_scope = 2 in /etc/sysctl.d/, then restart: it is 3, which only a restart lowers"
 /* The first layer that the namespace wall requires and this host lacks; false: none. */
 bool host_missing(const struct cordon_context *cx, struct host_finding *ret);
 

@@ -13,10 +13,11 @@ int host_mount_path(struct span in, char *out, size_t cap);
 
 /* probe_try.c. The outcome of an attempt in a short-lived child. */
 struct host_outcome {
-        int step;   /* how far it got; each probe defines its own values */
-        int sys;    /* errno of the failing step; 0: success */
-        int value;  /* a value it found */
-        int signal; /* killed by this signal (SIGSYS: a filter that is not cordon's), or 0 */
+        int step;      /* how far it got; each probe defines its own values */
+        int sys;       /* errno of the failing step; 0: success */
+        int value;     /* a value it found */
+        char text[96]; /* likewise */
+        int signal;    /* killed by this signal (SIGSYS: a filter that is not cordon's), or 0 */
 };
 
 /* Runs `fn` in a child that is killed after a few seconds. `fn` returns 0 or an errno. */
@@ -45,7 +46,7 @@ host_look host_look_userns, host_look_mount, host_look_pid, host_look_proc, host
 /* probe_kernel.c */
 host_look host_look_nnp, host_look_seccomp, host_look_notify, host_look_landlock, host_look_memfd;
 /* probe_net.c */
-host_look host_look_veth, host_look_broker, host_look_vault, host_look_roots;
+host_look host_look_veth, host_look_broker, host_look_vault, host_look_roots, host_look_take;
 /* probe_host.c */
 host_look host_look_kernel, host_look_account, host_look_container, host_look_memory, host_look_procs,
         host_look_core, host_look_tiocsti, host_look_io_uring, host_look_kvm;

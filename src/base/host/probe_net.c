@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 /* ---- the link ---- */
@@ -85,31 +86,101 @@ void host_look_veth(struct host_finding *f)
                 host_mend(f, "sudo modprobe veth");
 }
 
+/* ---- sockets out of a process ---- */
+
+bool host_forbids_tracing(void) { return host_sysctl("/proc/sys/kernel/yama/ptrace_scope") == 3; }
+
+static int try_take(struct host_outcome *o, unsigned long arg)
+{
+        (void) o;
+        (void) arg;
+        pid_t pid = fork();
+        if (pid == 0) {
+                (void) pause();
+                _exit(0);
+        }
+
+        AUTO_FD(child, pid < 0 ? -1 : (int) syscall(SYS_pidfd_open, pid, 0));
+        AUTO_FD(took,
+                child < 0 ? -1
+                          : (int) syscall(SYS_pidfd_getfd, child, child, 0)); /* it has none of that number */
+        int sys = errno;
+        if (pid > 0 && kill(pid, SIGKILL) == 0)
+                (void) waitpid(pid, NULL, 0);
+        return took >= 0 || sys == EBADF ? 0 : sys;
+}
+
+void host_look_take(struct host_finding *f)
+{
+        char why[96];
+        struct host_outcome o = host_try(try_take, 0);
+        if (o.sys == 0 && !host_forbids_tracing()) {
+                host_say(f, HOST_YES, "sockets of a box can be connected for it");
+                return;
+        }
+
+        host_say(f, HOST_WEAK, "no net door beside a door to a directory: %s",
+                 o.sys ? host_why(&o, why) : "no process may trace another (ptrace_scope 3)");
+        if (host_forbids_tracing())
+                host_mend(f, HOST_LET_TRACE);
+}
+
 /* ---- the programs ---- */
+
+/* "NAME: error while loading shared libraries: libfoo.so.1: cannot open ...", or musl's of the same form. */
+static void take_library(const char *said, char ret[96])
+{
+        const char *so = strstr(said, ".so");
+        const char *from = so;
+        while (from && from > said && !strchr(" :/", from[-1]))
+                from--;
+        (void) snprintf(ret, 96, "%.*s", from ? (int) strcspn(from, ": \n") : 0, from ? from : "");
+}
 
 /* arg: the path of the program, cast to a number. */
 static int try_program(struct host_outcome *o, unsigned long arg)
 {
         const char *program = (const char *) (uintptr_t) arg;
         char *const argv[] = { (char[]){ "cordon-doctor" }, NULL }, *const envp[] = { NULL };
-        int status = 0;
+        int status = 0, ends[2];
+        char said[512];
+        if (pipe2(ends, O_CLOEXEC) < 0)
+                return errno;
+
+        AUTO_FD(reads, ends[0]);
+        AUTO_FD(writes, ends[1]);
         pid_t pid = fork();
         if (pid == 0) {
                 int null = open("/dev/null", O_RDWR);
                 for (int i = 0; i < 3; i++)
-                        if (null < 0 || dup2(null, i) < 0)
+                        if (null < 0 || dup2(i == 2 ? writes : null, i) < 0)
                                 _exit(1);
                 for (int i = 3; i < 64; i++)
                         (void) close(i); /* without its socket it reports that and exits */
                 (void) execve(program, argv, envp);
-                _exit(126);
+                _exit(errno == ENOENT ? 127 : 126); /* it is there, and its loader is not */
         }
 
+        fd_close(&writes);
+        ssize_t n = pid < 0 ? -1 : fd_read_all(reads, said, sizeof said - 1);
         if (pid < 0 || waitpid(pid, &status, 0) < 0)
                 return errno;
 
+        said[n > 0 ? n : 0] = '\0';
+        take_library(said, o->text);
         o->value = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
         return 0;
+}
+
+static void mend_library(struct host_finding *f, const char *file)
+{
+        static const char *const packages[][2] = {
+                { "libssl.", "libssl3" },   { "libcrypto.", "libssl3" },        { "libz.", "zlib1g" },
+                { "libzstd.", "libzstd1" }, { "libnghttp2.", "libnghttp2-14" }, { "libbrotli", "libbrotli1" }
+        };
+        for (size_t i = 0; i < sizeof packages / sizeof *packages; i++)
+                if (strncmp(file, packages[i][0], strlen(packages[i][0])) == 0)
+                        host_mend(f, "sudo apt-get install %s", packages[i][1]);
 }
 
 /* Started without its socket each program exits with 125; a loader that misses a library exits with 127. */
@@ -133,11 +204,14 @@ static void look_program(struct host_finding *f, const char *name, const char *w
                 host_say(f, HOST_WEAK, "%.60s cannot be tried: %s", path, host_why(&o, why));
         else if (o.value == 125)
                 host_say(f, HOST_YES, "%.100s loads, OpenSSL with it", path);
+        else if (o.value == 127)
+                host_say(f, HOST_WEAK, "%.60s does not load without %.60s, so %s", path,
+                         o.text[0] ? o.text : "the C library glibc, which this host lacks", without);
         else
                 host_say(f, HOST_WEAK, "%.60s does not load, so %s", path, without);
 
         if (o.sys == 0 && o.value == 127)
-                host_mend(f, "sudo apt-get install libssl3 zlib1g");
+                mend_library(f, o.text);
         else if (o.sys == 0 && o.value != 125)
                 host_mend(f, "sudo make install");
 }

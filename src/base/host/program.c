@@ -17,12 +17,16 @@
 #define CORDON_LIBEXEC "/usr/local/libexec/cordon"
 #endif
 
-/* True for a program owned by root or the caller that no other account can change. */
+/* True for a program that no other account can change than root, the caller, and the owner of this program:
+ * in a user namespace without root, that is nobody for all of root's. */
 static bool is_ours(const char *path)
 {
-        struct stat st;
-        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == 0 || st.st_uid == geteuid()) &&
-               !(st.st_mode & 022) && access(path, X_OK) == 0;
+        struct stat st, own;
+        if (stat(path, &st) < 0 || stat("/proc/self/exe", &own) < 0)
+                return false;
+
+        bool owned = st.st_uid == 0 || st.st_uid == geteuid() || st.st_uid == own.st_uid;
+        return owned && S_ISREG(st.st_mode) && !(st.st_mode & 022) && access(path, X_OK) == 0;
 }
 
 /* `foreign`: the first that exists but fails is_ours(). */
@@ -60,7 +64,7 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
         if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
                 return 0;
 
-        if (foreign[0]) { /* in a user namespace without root, root's files appear to be owned by nobody */
+        if (foreign[0]) {
                 (void) err_set(e, ERR_HOST, EPERM,
                                "%s belongs neither to root nor to you, or others can change it", foreign);
                 return err_hint(e, "let CORDON_LIBEXEC name a directory with a copy of yours");

@@ -73,7 +73,8 @@ static const char python3[] =
         "read /usr/lib/python3.12? /usr/lib/python3.13? /usr/lib/python3.14?\n"
         "read /usr/local/lib/python3.9? /usr/local/lib/python3.10? /usr/local/lib/python3.11?\n"
         "read /usr/local/lib/python3.12? /usr/local/lib/python3.13? /usr/local/lib/python3.14?\n"
-        "read /usr/share/python3? /etc/python3? /etc/mime.types?\n"
+        "read /usr/share/python3? /etc/python3? /etc/python3.9? /etc/python3.10? /etc/python3.11?\n"
+        "read /etc/python3.12? /etc/python3.13? /etc/python3.14? /etc/mime.types?\n"
         "read /etc/ssl/certs? /usr/share/ca-certificates? /etc/ssl/openssl.cnf?\n";
 
 static const char node[] = "doc \"The Node.js and npm of this host.\"\n"

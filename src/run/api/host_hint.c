@@ -16,6 +16,13 @@ static void hint_of_namespaces(const struct cordon_box *b, bool next_holds, stru
                 (void) err_hint(e, "`cordon doctor` shows why; `--wall process` needs no namespace");
 }
 
+static void hint_of_broker(const struct cordon_box *b, struct err *e)
+{
+        struct host_finding f;
+        if (host_look_at(b->policy->cx, "net broker", &f) && f.state != HOST_YES)
+                (void) err_hint(e, "%s%s%s", f.detail, f.mend[0] ? ": " : "", f.mend);
+}
+
 void api_host_hint(const struct cordon_box *b, bool next_holds, struct err *e)
 {
         const struct host_facts *f = &b->facts;
@@ -27,4 +34,6 @@ void api_host_hint(const struct cordon_box *b, bool next_holds, struct err *e)
                                 f->kernel_major, f->kernel_minor);
         else if (strcmp(e->hint, WALL_ASK_DOCTOR) == 0)
                 hint_of_namespaces(b, next_holds, e);
+        else if (strcmp(e->hint, BROKER_ASK_DOCTOR) == 0)
+                hint_of_broker(b, e);
 }

@@ -161,6 +161,12 @@ static int open_roots(void)
         return -1;
 }
 
+static int cannot_start(struct err *e, const char *why)
+{
+        (void) err_set(e, ERR_HOST, 0, "the broker %s could not be started: %s", EGRESS_PROGRAM, why);
+        return err_hint(e, "%s", BROKER_ASK_DOCTOR);
+}
+
 int broker_start(struct box *b, struct err *e)
 {
         char path[PATH_MAX];
@@ -191,7 +197,7 @@ int broker_start(struct box *b, struct err *e)
                                                              .fd_count = EGRESS_CONTROL + 1,
                                                              .flags = HOST_SPAWN_APART });
         if (b->broker.process.pid < 0)
-                return err_set(e, ERR_HOST, errno, "the broker could not be started: %s", strerror(errno));
+                return cannot_start(e, strerror(errno));
 
         b->run.r.net = b->run.rows;
         b->broker.trust = open_roots();
@@ -232,8 +238,7 @@ int broker_ready(struct box *b, struct err *e)
         if (b->broker.control >= 0 && !b->broker.odd && !keeper_waits_too_long(b, READY_MS))
                 return 0;
 
-        (void) err_set(e, ERR_HOST, 0, "the broker %s did not start", EGRESS_PROGRAM);
-        return err_hint(e, "is it the one of this version of cordon? `make install` puts both in place");
+        return cannot_start(e, "it ended at once");
 }
 
 /* ---- while the box runs ---- */

@@ -33,6 +33,9 @@ enum box_broker {
         BROKER_DIED /* before the box ended: its doors closed with it */
 };
 
+/* The hint of a broker that does not start; the API, which can try it, says more. */
+#define BROKER_ASK_DOCTOR "is it the one of this version of cordon? `make install` puts both in place"
+
 struct box_result {
         enum box_end end;
         int code;             /* exit status, or the signal's number */

@@ -364,7 +364,10 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
 {
         struct ask a = { .id = n->id, .task = n->pid, .sock = -1, .target = -1 };
         a.sock = take_from(c, n->pid, (int) n->data.args[0]);
-        int error = !c->able ? EACCES : a.sock < 0 ? EBADF : check_connect(c, &a, n);
+        int error = !c->able         ? EACCES
+                    : a.sock >= 0    ? check_connect(c, &a, n)
+                    : errno == EPERM ? EPERM
+                                     : EBADF;
         if (!error && watched_is_waiting(c->listener, a.id)) {
                 error = attempt(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))
