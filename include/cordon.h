@@ -465,8 +465,9 @@ typedef struct cordon_result {
         const char *ledger;    /* "on", or "off: WHY" if all or part is not recorded; "" before it ran */
         const char *ledger_lost; /* why all or part is not recorded although it was requested; else "" */
         int edit_watched; /* the box watched files behind `edit`, where changes from outside are not seen */
-        int blind;        /* denied paths were to be reported, but this host does not allow to observe them */
-        int away;         /* the caller's directory is not in the box, which worked in a private one */
+        int blind; /* denied paths were to be reported, but this host does not allow to observe them; 2: and
+                      no result said so before */
+        int away;  /* the caller's directory is not in the box, which worked in a private one */
         const char *start;     /* "parked": the run began in a parked box; "warm": in an interpreter that was
                                   started in one; "session": in a box that stays; "cold": in a new one; "" before
                                 */
@@ -481,6 +482,7 @@ typedef struct cordon_result {
                                    it for another box only, a socket for nobody; or "" */
         unsigned unstamped;     /* files behind `write` doors that could get no label of their own */
         const char *unstamped_file; /* one of them, or "" */
+        const char *work_place;     /* of the overlay, if the state directory cannot hold it; or "" */
 } cordon_result;
 /* One thing that the box did and was allowed to do, each once: files opened, programs started. */
 typedef struct cordon_effect {

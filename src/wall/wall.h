@@ -193,6 +193,7 @@ struct wall_start {
         const struct cordon_context *cx; /* the path of cordon-init */
         const struct wall_edit *edits;   /* as many as the plan has EDIT steps */
         const struct wall_stdio *io;
+        const char *own_dir;   /* private to the box, where its wall has no view of its own; or NULL */
         const int *copies;     /* files to copy, as many as the plan has COPY steps; or NULL */
         int trust_fd;          /* the text of BOX_TRUST, or -1 */
         uint32_t bundle_bytes; /* of that text, if BOX_NSS follows it in the same file; 0: it is all */

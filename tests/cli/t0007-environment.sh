@@ -13,7 +13,7 @@ for who in root as_user; do
         box() { $who env LD_LIBRARY_PATH=/evil "$CORDON" run -q "$@" </dev/null 2>&1; }
         names() { cut -d= -f1 | sort | tr '\n' ' '; }
         is "$who: five variables and no more" "$(box -- env | names)" "HOME LANG PATH TERM USER "
-        is "$who: five behind the process wall too" "$(box --wall process -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: behind the process wall the place of its temporary files, too" "$(box --wall process -- env | names)" "HOME LANG PATH TERM TMPDIR USER "
         # Time zone, language and colours of the caller, and of them only values that look like one.
         set_all() { for v in $usual; do echo "$v=x-$v"; done; }
         # shellcheck disable=SC2046
@@ -47,7 +47,7 @@ for who in root as_user; do
         is "$who: also when only the directory one works in is one" "$(cd repo && box --read "$T" -- env | names)" "$five"
         is "$who: they are not there for a repository that the box does not see" "$(cd repo && box --read "$T/here" -- env | names)" "HOME LANG PATH TERM USER "
         is "$who: nor where the policy says what git shall read" "$(box --env GIT_CONFIG_COUNT=0 --read "$T/repo" -- env | grep -c GIT)" 1
-        is "$who: nor behind the process wall, whose ids are the caller's" "$(box --wall process --read "$T/repo" -- env | names)" "HOME LANG PATH TERM USER "
+        is "$who: nor behind the process wall, whose ids are the caller's" "$(box --wall process --read "$T/repo" -- env | names)" "HOME LANG PATH TERM TMPDIR USER "
 
         # --- descriptors: the caller holds 200 ---
         is "$who: 200 open descriptors of the caller do not get in" "$(bash -c '

@@ -120,6 +120,21 @@ else
         skip "another filesystem" "needs root, to mount one"
 fi
 
+# A filesystem without the flags of renameat2, as NFS and 9p, made by a filter: each rename is several steps, and each has its kill.
+compile deny
+case $(uname -m) in aarch64) renameat2=276 ;; *) renameat2=316 ;; esac
+plain() { "$T/deny" "$renameat2=4:3:22" -- "$@"; }
+who=plain D="$T/plain"
+mkdir -p "$D" && fill "$D"
+scene "$D"
+has "without renameat2's flags: all of it is there" "$(cat "$D/a" "$D/swap" "$D/d/in/x")" "A2
+now a file
+x"
+before=after after=before round "without renameat2's flags: undo" "$D" "undo $run" "apply --include-flagged $run"
+plain "$CORDON" undo "$run" 2>/dev/null
+before=before after=after round "without renameat2's flags: apply" "$D" "apply --include-flagged $run" "undo $run"
+is "without renameat2's flags: nothing is left beside it" "$(find "$D" "$T/state/work" -name '*.aside' -o -name '*.cordon-*')" ""
+
 # Power cut: the image of the disk as it is at the moment of the kill, mounted again.
 if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M disk && mkfs.ext4 -q -F disk && mkdir -p m1 m2 &&
         mount -o loop disk m1 2>/dev/null; then

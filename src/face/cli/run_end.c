@@ -367,6 +367,10 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
 
         if (went_well(r) && !o->verbose) {
                 say_what_matters(o, r);
+                if (r->blind == 2)
+                        cli_note(
+                                "note: this host does not show a denied read that a command goes on without: "
+                                "`cordon doctor` shows why (said once)");
                 (void) cli_here_say(o, r);
                 return;
         }
@@ -444,8 +448,20 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
 }
 
 /* The changes that an edit door held back, and the next command to type. */
+/* What has no disk is gone with the machine's next start. */
+static void say_place(const cordon_result *r)
+{
+        if (r->work_place && r->work_place[0] && strncmp(r->work_place, "/var/", 5) != 0)
+                cli_note("note: held back in %s until this machine or container stops: its state directory "
+                         "cannot "
+                         "hold edit doors",
+                         r->work_place);
+}
+
 static void say_work(const cordon_result *r)
 {
+        if (r->work[0])
+                say_place(r);
         if (r->work_error)
                 cli_note("the overlay %s could not be read: %s", r->work, r->work_error->what);
         else if (r->work[0] && r->work_entries > 0)
@@ -550,9 +566,10 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         if (strcmp(r->wall, "process") == 0)
                 cli_note("note: the process wall, without namespaces: other files answer \"permission "
                          "denied\" "
-                         "instead of not existing, and stat sees them; no loopback, Unix sockets or "
-                         "terminals of "
-                         "its own; `cordon doctor` tells what the namespace wall needs");
+                         "instead of not existing, and stat sees them; only HOME and TMPDIR are private, "
+                         "/tmp is "
+                         "the host's and closed; no loopback, Unix sockets or terminals of its own; `cordon "
+                         "doctor` tells what the namespace wall needs");
 
         if (r->end == CORDON_LIMIT)
                 say_limit(r);

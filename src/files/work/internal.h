@@ -102,6 +102,20 @@ int xattr_mirror(int from, int to);
  * the file is longer, or not readable. */
 bool sum_file(int fd, uint64_t *budget, uint64_t *ret);
 
+/* ---- tally.c ---- */
+
+struct disk_tally {
+        uint64_t bytes, entries, max_bytes, max_entries;
+        unsigned depth;
+        bool blind; /* a directory could not be read */
+};
+
+bool tally_is_full(const struct disk_tally *t);
+/* A directory to count; -1 with errno. */
+int tally_open(int dir, const char *name);
+/* Adds what lies in `fd`, which it closes. */
+void tally_dir(struct disk_tally *t, int fd);
+
 /* ---- tree_copy.c ---- */
 
 /* Without the set-id bits of a file. A directory's setgid bit only chooses the group of its entries. */
@@ -170,7 +184,7 @@ struct layer {
         struct arena mem;
 };
 
-int layer_store(const struct cordon_context *cx, struct err *e); /* STATE/work */
+int layer_store(const struct cordon_context *cx, struct err *e); /* work_place.c: STATE/work */
 static inline void layer_progress(const struct layer *l, const char *doing, size_t done, size_t total)
 {
         if (l->progress)
@@ -651,6 +665,11 @@ bool journal_tell(struct journal *j, enum work_end_of how, bool later);
 void journal_told(struct journal *j);
 /* Finishes or reverts every interrupted apply of the overlay. */
 int journal_recover(const struct cordon_context *cx, struct layer *l, struct err *e);
+/* plain_rename.c: the second name must not exist yet; the two are exchanged. A step that was interrupted is
+ * brought to an end: an entry that lost its name to another is called `beside`. */
+int plain_move(int a, const char *an, int b, const char *bn);
+int plain_swap(int slots, const char *slot, int parent, const char *name);
+int plain_settle(int slots, const char *slot, int parent, const char *name, const char *beside);
 /* staging.c: the new entries, complete and on the target's filesystem. */
 int stage_all(struct journal *j, struct err *e);
 /* The slot's name in `buf`. */

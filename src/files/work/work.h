@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
         WORK_DOORS_MAX = 256,       /* edit doors of one overlay */
@@ -29,6 +30,7 @@ enum {
         WORK_PATH_MAX = 4096,       /* bytes of a path below a door, with its NUL */
         WORK_ENTRIES_MAX = 4000000, /* changed entries of one overlay */
         WORK_RUN_MAX = 64,
+        WORK_PLACE_MAX = 256,
 };
 /* The attribute of a file that an apply created: the run it came from. A box cannot pass one on. */
 #define WORK_ORIGIN "user.cordon.origin"
@@ -65,7 +67,8 @@ struct work_place {
 struct work_counts {
         char run[WORK_RUN_MAX]; /* the overlay's, which with --on is not the box's own */
         size_t entries, flagged;
-        bool kept; /* the overlay still exists */
+        bool kept;                  /* the overlay still exists */
+        char place[WORK_PLACE_MAX]; /* where, if not in the state directory; or "" */
 };
 
 struct work_run;
@@ -84,6 +87,30 @@ uint64_t work_room(const struct work_run *w);
 int work_end(struct work_run *w, struct work_counts *ret, struct err *e);
 /* The box never ran: removes everything that was created for it. Frees; NULL is allowed. */
 void work_drop(struct work_run *w);
+
+/* ---- private_files.c: of a box whose wall has no view of its own ---- */
+
+#define WORK_TEMPORARY "tmp" /* in it: for temporary files */
+struct work_private {
+        int users, dir; /* this user's, and the box's in it; -1: there is none */
+        char name[24];
+        char path[64];
+};
+/* For a box with these ids. False: no place allows it. */
+bool work_private_make(struct work_private *p, uid_t uid, gid_t gid);
+/* Does it hold more than this? */
+bool work_private_is_over(const struct work_private *p, uint64_t max_bytes, uint64_t max_entries);
+/* Free bytes where it lies; UINT64_MAX: unknown. */
+uint64_t work_private_room(const struct work_private *p);
+void work_private_remove(struct work_private *p);
+
+/* ---- work_place.c: where overlays lie ---- */
+
+/* Not in the state directory: in `ret`, and what holds no disk does not outlive the machine's next start. */
+bool work_elsewhere(const struct cordon_context *cx, char ret[WORK_PLACE_MAX]);
+/* Can an overlay lie in the state directory, or in `ret`? */
+enum work_holding { WORK_HOLDS = 0, WORK_HOLDS_ELSEWHERE, WORK_HOLDS_NOT };
+enum work_holding work_can_hold(const struct cordon_context *cx, char ret[WORK_PLACE_MAX]);
 
 /* ---- after a run (verbs) ---- */
 

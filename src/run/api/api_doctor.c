@@ -2,6 +2,7 @@
 /* run/api/api_doctor.c - `cordon doctor`: what was found of each layer, and in one line which wall boxes get
  * here. */
 #include "base/host/host.h"
+#include "files/work/work.h"
 #include "run/api/internal.h"
 #include "wall/wall.h"
 
@@ -101,11 +102,32 @@ static bool judge_approvals(const cordon_context *cx, struct host_finding *ret)
         return a != BOX_APPROVING_NONE;
 }
 
+/* An overlay can be mounted: also over what the state directory lies on? */
+static void judge_overlay(const cordon_context *cx, struct host_finding *f, unsigned n)
+{
+        struct host_finding *o = (struct host_finding *) (uintptr_t) find(f, n, "overlay");
+        char place[WORK_PLACE_MAX];
+        enum work_holding holds = o && o->state == HOST_YES ? work_can_hold(cx, place) : WORK_HOLDS;
+        if (holds == WORK_HOLDS)
+                return;
+
+        o->state = HOST_WEAK;
+        if (holds == WORK_HOLDS_ELSEWHERE)
+                (void) snprintf(o->detail, sizeof o->detail,
+                                "the state directory cannot hold edit doors: their changes lie in %.120s",
+                                place);
+        else
+                (void) snprintf(o->detail, sizeof o->detail, "the state directory cannot hold edit doors");
+        if (holds == WORK_HOLDS_NOT)
+                (void) snprintf(o->mend, sizeof o->mend, "CORDON_STATE=/dev/shm/cordon cordon run ...");
+}
+
 char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
 {
         struct host_finding f[FINDINGS];
         unsigned n = 1 + host_probe(cx, f + 1, FINDINGS - 1);
         struct buf out = { 0 };
+        judge_overlay(cx, f + 1, n - 1);
         judge(f + 1, n - 1, &f[0]);
         n += n < FINDINGS && judge_approvals(cx, &f[n]);
         n += n < FINDINGS && look_gpu_finding(&f[n]);

@@ -35,6 +35,7 @@ struct state_names {
         char key[VAULT_KEY_PATH], key_real[PATH_MAX];
         char config[PATH_MAX], config_real[PATH_MAX];
         char place[PATH_MAX], place_real[PATH_MAX];
+        char work[WORK_PLACE_MAX]; /* overlays, if not in the state directory */
 };
 
 static bool covers(const struct door *d, const char *path)
@@ -185,6 +186,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
 
         r->state[0] = s->named;
         r->state[1] = resolved && strcmp(s->named, s->real) != 0 ? s->real : NULL;
+        r->state[PLAN_WORK] = resolved && work_elsewhere(cx, s->work) ? s->work : NULL;
         name_key(cx, s, r);
         return 0;
 }
@@ -540,6 +542,13 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
         plan_free(b->plan);
         if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
+
+        if (b->plan->net && b->plan->sockets == PLAN_SOCKETS_SERVED && host_forbids_tracing()) {
+                (void) err_set(e, ERR_DOOR, 0,
+                               "this host lets nobody connect the sockets of a box, as a `net` door beside "
+                               "a door to a directory needs");
+                return err_hint(e, "%s", HOST_LET_TRACE);
+        }
 
         spend(b->plan->order, LIMIT_TIME, b->prepared_ms);
         spend(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);

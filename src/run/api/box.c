@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* run/api/box.c - cordon_box_*: the handle around one run. */
 #include "base/fd.h"
+#include "base/store/store.h"
 #include "base/str.h"
 #include "run/api/checks_ready.h"
 #include "run/api/internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -568,6 +570,19 @@ static void publish_denials(cordon_box *b, const struct box_result *r)
         b->result.denial_count = r->denial_count;
 }
 
+/* 2: this user has not been told so yet on this host. */
+static int blind_news(struct cordon_box *b)
+{
+        struct err none;
+        if (b->blind)
+                return b->blind;
+
+        AUTO_FD(state, store_open(b->policy->cx, &none));
+        AUTO_FD(first,
+                state < 0 ? -1 : openat(state, "told-blind", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        return b->blind = first >= 0 ? 2 : 1;
+}
+
 const cordon_result *cordon_box_result(cordon_box *b)
 {
         b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
@@ -604,7 +619,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .terminal_asked = r->terminal_asked,
                                  .ledger = r->ledger,
                                  .ledger_lost = r->ledger_lost,
-                                 .blind = r->blind,
+                                 .blind = r->blind ? blind_news(b) : 0,
                                  .edit_watched = r->edit_watched,
                                  .away = box_is_away(b->box),
                                  .start = box_start_name(r),
@@ -621,6 +636,7 @@ const cordon_result *cordon_box_result(cordon_box *b)
                                  .left_name = r->left_name,
                                  .absent = b->absent,
                                  .work = r->has_work && r->work.kept ? r->work.run : "",
+                                 .work_place = r->has_work ? r->work.place : "",
                                  .work_entries = r->work.entries,
                                  .work_flagged = r->work.flagged,
                                  .recorded = r->recorded,

@@ -89,6 +89,7 @@ struct cordon_box {
         char term[64];
         bool as_root; /* the box gets an id of its own outside */
         bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
+        int blind;  /* what its result says, once it was asked */
         bool dry;   /* only a plan is made, not a box: nothing may be created on the host */
         bool trial; /* learning tries doors: a policy is not judged by this run */
         bool places_later;

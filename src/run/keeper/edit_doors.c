@@ -162,18 +162,32 @@ bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint
         return t->room > room && t->room - room > disk / SHARE;
 }
 
+void keeper_private_make(struct box *b)
+{
+        if (!wall_has(b->c.plan->wall, WALL_OWN_ROOT) &&
+            work_private_make(&b->private, b->start.host_uid, b->start.host_gid))
+                b->start.own_dir = b->private.path;
+}
+
+static bool is_over(struct box *b, uint64_t disk, uint64_t entries)
+{
+        return (b->work && work_is_over(b->work, disk, entries)) ||
+               (b->private.dir >= 0 && work_private_is_over(&b->private, disk, entries));
+}
+
 void keeper_work_look(struct box *b, uint64_t now)
 {
-        if (!b->work || now < b->tally.soon_ns)
+        if ((!b->work && b->private.dir < 0) || now < b->tally.soon_ns)
                 return;
 
-        uint64_t disk = b->c.plan->limits.value[LIMIT_DISK], room = work_room(b->work);
+        uint64_t disk = b->c.plan->limits.value[LIMIT_DISK];
+        uint64_t room = b->work ? work_room(b->work) : work_private_room(&b->private);
         uint64_t entries = disk / ENTRY_BYTES > ENTRIES_LEAST ? disk / ENTRY_BYTES : ENTRIES_LEAST;
         if (!keeper_tally_is_due(&b->tally, now, room, disk))
                 return;
 
         b->tally.room = room;
-        if (work_is_over(b->work, disk, entries))
+        if (is_over(b, disk, entries))
                 keeper_limit_fired(b, LIMIT_DISK);
 
         keeper_tally_rest(&b->tally, now, clock_mono_ns());
@@ -194,4 +208,5 @@ void keeper_work_end(struct box *b)
         b->run.r.has_work = true;
         if (work_end(w, &b->run.r.work, &b->run.r.work_error) == 0)
                 b->run.r.work_error.code = ERR_NONE;
+        (void) work_elsewhere(b->c.cx, b->run.r.work.place);
 }

@@ -186,6 +186,7 @@ int ending_judge(struct box *b, struct err *e)
 
         b->run.r.wall_ns = clock_mono_ns() - b->run.began_ns;
         keeper_work_end(b);
+        work_private_remove(&b->private);
         keeper_copies_publish(b);
         if (!b->given_up) {
                 keeper_note_limits(&b->run);

@@ -288,6 +288,7 @@ struct box {
         uint32_t renew_asked;          /* renewals likewise */
         struct work_run *work;         /* overlays of edit doors; or NULL */
         struct wall_edit *edits;       /* their paths */
+        struct work_private private;   /* behind the process wall: its home */
         struct box_copy *copies;       /* single files of write doors; or NULL */
         int copy_fds[COPIES_MAX];      /* the files that are copied in */
         struct tally_time tally;       /* when to check them again */
@@ -650,6 +651,8 @@ void keeper_copies_close(struct box *b);
 bool keeper_is_beside_copy(const struct box *b, const char *path);
 /* edit_doors.c */
 int keeper_work_begin(struct box *b, struct err *e);
+/* A box without one has no private files: what it would keep there fails with a reason. */
+void keeper_private_make(struct box *b);
 /* label_out.c: what the run can write gets its label. */
 int keeper_label_out(struct box *b, struct err *e);
 int keeper_label_streams(struct box *b, struct err *e); /* of these alone its output */

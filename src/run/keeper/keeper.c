@@ -65,6 +65,7 @@ struct box *keeper_new(const struct box_config *c)
                 .pid = -1, .pidfd = -1, .control = -1, .spare = -1, .birth = -1, .host_proc = -1
         };
         b->janitor = LIMIT_NO_JANITOR;
+        b->private.dir = b->private.users = -1;
         b->late[0] = b->late[1] = CHILD_NONE;
         b->session_line = b->ahead = b->replaced = b->waker = b->peers = -1;
         for (unsigned i = 0; i < CLIENTS_MAX; i++)
@@ -152,6 +153,7 @@ void box_free(struct box *b)
         free(b->hierarchies);
         free(b->run.rows);
         free(b->edits);
+        work_private_remove(&b->private);
         keeper_copies_close(b);
         registry_told_done(&b->told);
         host_slow_free(b->run.slow);

@@ -288,7 +288,7 @@ uint64_t keeper_next_look(struct box *b, uint64_t now)
         if (b->run.up && (b->group.counts_cpu || b->oom_ns) && b->run.next_look_ns < next)
                 next = b->run.next_look_ns;
 
-        if (b->run.up && b->work && b->tally.soon_ns < next)
+        if (b->run.up && (b->work || b->private.dir >= 0) && b->tally.soon_ns < next)
                 next = b->tally.soon_ns;
 
         return next;

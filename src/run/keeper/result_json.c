@@ -175,9 +175,12 @@ static void add_work(const struct box_result *r, struct buf *out)
 {
         if (!r->has_work)
                 return;
-        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s}",
+        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s",
                    r->work.kept ? "\"" : "", r->work.kept ? r->work.run : "null", r->work.kept ? "\"" : "",
                    r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
+        if (r->work.place[0])
+                buf_member(out, "place", r->work.place);
+        buf_putc(out, '}');
 }
 
 static const char *const broker_names[] = {

@@ -88,6 +88,7 @@ static void fill_start(struct box *b, bool joins_late)
         if (c->root)
                 b->start.host_uid = b->start.host_gid =
                         wall_host_id_in(c->tenant.id_first, c->tenant.id_count);
+        keeper_private_make(b);
 }
 
 int starting_clone(struct box *b, struct err *e)

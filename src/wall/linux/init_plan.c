@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { FORMAT = 2, KIND_LAUNCH = 3 };
+enum { FORMAT = 3, KIND_LAUNCH = 3 };
 
 static const struct block_field edit_fields[] = {
         BLOCK_STRING(struct wall_edit, path, false),
@@ -21,6 +21,7 @@ static const struct block_type edit_type = { .size = sizeof(struct wall_edit), B
 
 static const struct block_field launch_fields[] = {
         BLOCK_ARRAY(struct wall_launch, s.edits, edit_count, edit_type),
+        BLOCK_STRING(struct wall_launch, s.own_dir, true),
         BLOCK_UPTO(struct wall_launch, s.spare, WALL_SPARE_MANY),
         BLOCK_ANY(struct wall_launch, s.bundle_bytes),
         BLOCK_BOOL(struct wall_launch, s.groups_late),

@@ -304,6 +304,18 @@ static int allow_covers(const struct rules *r, struct err *e)
         return 0;
 }
 
+static int allow_own_dir(const struct rules *r, struct err *e)
+{
+        const char *path = r->w->s->own_dir;
+        if (!path)
+                return 0;
+
+        unsigned rights = RIGHT_READ | RIGHT_LIST | RIGHT_WRITE | (r->w->plan->run_any ? RIGHT_EXEC : 0);
+        AUTO_FD(at, open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        return at < 0 ? wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path)
+                      : allow(r, at, rights, path, e);
+}
+
 int wall_landlock_build(struct wall_init *w, struct err *e)
 {
         long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
@@ -333,7 +345,7 @@ int wall_landlock_build(struct wall_init *w, struct err *e)
                 if (!w->plan->rules[i].covered && add_rule(&r, &w->plan->rules[i], e) < 0)
                         return -1;
 
-        if (allow_covers(&r, e) < 0)
+        if (allow_own_dir(&r, e) < 0 || allow_covers(&r, e) < 0)
                 return -1;
 
         w->landlock = TAKE_FD(set);

@@ -103,11 +103,28 @@ static int close_walls(struct wall_init *w, struct err *e)
 
 /* As execvp: the first that exists and is executable; EACCES is remembered, because it is more specific than
  * ENOENT. */
+/* Behind the process wall the box's private directory has another name in each box: it is no part of a plan.
+ */
+static void name_own_dir(const struct wall_init *w)
+{
+        static char home[PATH_MAX_BYTES], temporary[PATH_MAX_BYTES];
+        if (!w->s->own_dir)
+                return;
+
+        (void) snprintf(home, sizeof home, "HOME=%s", w->s->own_dir);
+        (void) snprintf(temporary, sizeof temporary, "TMPDIR=%s/tmp", w->s->own_dir);
+        for (const char **v = w->order->envp; *v; v++)
+                *v = strcmp(*v, "HOME=" BOX_NO_HOME) == 0            ? home
+                     : strcmp(*v, "TMPDIR=" BOX_NO_HOME "/tmp") == 0 ? temporary
+                                                                     : *v;
+}
+
 void wall_payload_exec(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;
         const char *path = w->order->exec[0];
         w->at_exec = true;
+        name_own_dir(w);
         if (w->order->exec_denied) {
                 (void) err_set(e, ERR_EXEC, EACCES, "blocked: run %s (no `run` line covers it)",
                                w->order->argv[0]);

@@ -146,8 +146,12 @@ static bool is_inside(const struct wall_denial *d)
 
 /* The process wall has no mounts of its own: a path is denied if no rule of Landlock covers it, or if an
  * `except` takes it out of one. */
-static bool refused_by_rules(const struct plan *p, const struct wall_denial *d)
+static bool refused_by_rules(const struct wall_init *w, const struct wall_denial *d)
 {
+        const struct plan *p = w->plan;
+        if (w->s->own_dir && path_under(d->path, w->s->own_dir))
+                return false;
+
         unsigned right = d->kind == EFFECT_WRITE ? RIGHT_WRITE | RIGHT_DEVICE : RIGHT_READ | RIGHT_LIST;
         for (size_t i = 0; i < p->step_count; i++)
                 if (p->steps[i].kind == STEP_MASK && path_under(d->path, p->steps[i].path))
@@ -173,7 +177,7 @@ static bool finds_it_there(const struct watch *t, const struct wall_denial *d)
 static bool is_refused(struct watch *t, struct wall_denial *d)
 {
         if (t->w->plan->wall == WALL_PROCESS)
-                return refused_by_rules(t->w->plan, d);
+                return refused_by_rules(t->w, d);
         return d->kind == EFFECT_WRITE && refused_by_mount(t, d);
 }
 

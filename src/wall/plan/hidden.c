@@ -274,7 +274,7 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
         for (size_t k = 0; k < PLAN_OWN_PATHS; k++) {
                 state.path = b->r->state[k];
                 state.is_file = k == PLAN_OWN_KEY || k == PLAN_OWN_KEY + 1;
-                state.below = k >= PLAN_PLACE_AT;
+                state.below = k == PLAN_PLACE_AT || k == PLAN_PLACE_AT + 1;
                 if (hide_own(b, d, path, real, &state, e) < 0)
                         return -1;
         }

@@ -375,10 +375,11 @@ static int build_env(struct builder *b, struct err *e)
                 return 0;
 
         add_image_variables(b, v, &n);
-        const char *home = wall_has(b->p->wall, WALL_OWN_ROOT) ? "HOME=" BOX_HOME : "HOME=/nonexistent";
+        bool own = wall_has(b->p->wall, WALL_OWN_ROOT);
         const char *const defaults[][2] = {
                 { "PATH", "PATH=" BOX_PATH },
-                { "HOME", home },
+                { "HOME", own ? "HOME=" BOX_HOME : "HOME=" BOX_NO_HOME },
+                { "TMPDIR", own ? NULL : "TMPDIR=" BOX_NO_HOME "/tmp" },
                 { "LANG", "LANG=C.UTF-8" },
                 { "USER", "USER=" BOX_USER },
                 { "TERM", b->r->tty && b->r->term ? arena_printf(b->a, "TERM=%s", b->r->term) : "TERM=dumb" },
@@ -386,7 +387,7 @@ static int build_env(struct builder *b, struct err *e)
 
         bool programs = wall_has(b->p->wall, WALL_PROGRAMS); /* a module gets those of the policy alone */
         for (size_t i = 0; programs && i < sizeof defaults / sizeof *defaults; i++)
-                if (!has_variable(v, n, defaults[i][0]))
+                if (defaults[i][1] && !has_variable(v, n, defaults[i][0]))
                         v[n++] = defaults[i][1];
 
         if (b->p->net)

@@ -18,7 +18,7 @@
 
 enum { PLAN_SHUT_MAX = 32 }; /* places that open when they are touched */
 /* Of own paths, those from PLAN_OWN_KEY are files, those from PLAN_PLACE_AT the place of a socket. */
-enum { PLAN_OWN_KEY = 2, PLAN_PLACE_AT = 4, PLAN_OWN_PATHS = 6, PLAN_CONFIG_PATHS = 2 };
+enum { PLAN_OWN_KEY = 2, PLAN_PLACE_AT = 4, PLAN_WORK = 6, PLAN_OWN_PATHS = 7, PLAN_CONFIG_PATHS = 2 };
 
 /* The state of one path of the host. Gathered by run/api/look.c, one per door. */
 enum seen_kind { SEEN_NOTHING = 0, SEEN_FILE, SEEN_DIR, SEEN_SOCKET, SEEN_OTHER };
@@ -297,6 +297,9 @@ struct plan {
 
 /* The home of every box, and its user's name. */
 #define BOX_HOME "/home/box"
+#define BOX_NO_HOME                                                                                          \
+        "/nonexistent" /* of a wall without a view: init names wall_start.own_dir in its place               \
+                        */
 
 /* The database in which Chromium and other users of NSS look for their user's trusted roots. */
 #define BOX_NSS BOX_HOME "/.pki/nssdb/cert9.db"

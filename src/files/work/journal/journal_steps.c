@@ -7,17 +7,10 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/fs.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-static int exchange(int a, const char *an, int b, const char *bn, unsigned flags)
-{
-        return (int) syscall(SYS_renameat2, a, an, b, bn, flags);
-}
 
 /* The directory may be inaccessible to its own owner, before or after. */
 static int meta_from(int slots, const char *name, int parent, const char *target, long mode)
@@ -80,6 +73,23 @@ static bool is_another(int parent, const char *name, const struct op *o, const s
         return there.ino != o->old.ino || is_rewritten(parent, name, o, &there);
 }
 
+/* An entry that a step took and cannot give back, because another user's file has the name now, gets a
+ * name beside it: nothing is lost. */
+static const char *beside(const struct journal *j, const char *name, char ret[NAME_MAX + 1])
+{
+        (void) snprintf(ret, NAME_MAX + 1, "%.150s.cordon-%.60s", name, j->l->run);
+        return ret;
+}
+
+static int settle_step(const struct journal *j, const struct op *o, int parent, const char *name)
+{
+        char slot[32], other[NAME_MAX + 1];
+        bool one = o->linked || o->rejoined || o->kind == OP_META; /* whatever lies in the slot is right */
+        return one ? 0
+                   : plain_settle(j->targets[o->door].slots, slot_name(o->slot, "", slot), parent, name,
+                                  beside(j, name, other));
+}
+
 static int forward(struct journal *j, const struct op *o, struct err *e)
 {
         const struct target *t = &j->targets[o->door];
@@ -87,7 +97,8 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         const char *name;
         struct node in_slot;
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
-        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
+        if (parent < 0 || settle_step(j, o, parent, name) < 0 ||
+            tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0)
                 return journal_failed(e, "opening", o->path);
 
         if (is_another(parent, name, o, &in_slot))
@@ -97,15 +108,15 @@ static int forward(struct journal *j, const struct op *o, struct err *e)
         switch ((enum op_kind) o->kind) {
         case OP_PUT:
                 if (in_slot.kind)
-                        r = exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+                        r = plain_move(t->slots, slot, parent, name);
                 break;
         case OP_TAKE:
                 if (!in_slot.kind)
-                        r = exchange(parent, name, t->slots, slot, RENAME_NOREPLACE);
+                        r = plain_move(parent, name, t->slots, slot);
                 break;
         case OP_SWAP:
                 if (in_slot.kind && in_slot.ino == o->ino)
-                        r = exchange(t->slots, slot, parent, name, RENAME_EXCHANGE);
+                        r = plain_swap(t->slots, slot, parent, name);
                 break;
         case OP_META:
                 r = meta_from(t->slots, slot_name(o->slot, ".new", other), parent, name, o->mode);
@@ -213,14 +224,11 @@ static bool find_ours(int parent, const char *name, const struct op *o, char ret
         return false;
 }
 
-/* An entry that a step took and cannot give back, because another user's file has the name now, gets a
- * name beside it: nothing is lost. */
 static int keep_beside(const struct journal *j, const struct target *t, const char *slot, int parent,
                        const char *name)
 {
-        char beside[NAME_MAX + 1];
-        (void) snprintf(beside, sizeof beside, "%.150s.cordon-%.60s", name, j->l->run);
-        return exchange(t->slots, slot, parent, beside, RENAME_NOREPLACE);
+        char other[NAME_MAX + 1];
+        return plain_move(t->slots, slot, parent, beside(j, name, other));
 }
 
 static int back_swap(const struct journal *j, const struct op *o, int parent, const char *name)
@@ -239,13 +247,13 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
                         return 0;
                 if (!find_ours(parent, name, o, where, &ours)) {
                         gone++;
-                        if (exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
+                        if (plain_move(t->slots, slot, parent, name) == 0)
                                 return 0;
                         if (errno != EEXIST)
                                 return -1;
                         continue;
                 }
-                if (exchange(t->slots, slot, parent, where, RENAME_EXCHANGE) < 0) {
+                if (plain_swap(t->slots, slot, parent, where) < 0) {
                         if (errno != ENOENT)
                                 return -1;
                         continue;
@@ -253,7 +261,7 @@ static int back_swap(const struct journal *j, const struct op *o, int parent, co
                 if (tree_look(t->slots, slot, &in_slot) == 0 && in_slot.ino == ours)
                         return 0;
                 /* The names were exchanged between check and step (TOCTOU): reverted, and checked again. */
-                (void) exchange(t->slots, slot, parent, where, RENAME_EXCHANGE);
+                (void) plain_swap(t->slots, slot, parent, where);
         }
 
         return keep_beside(j, t, slot, parent, name);
@@ -280,11 +288,11 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
         if (there->kind == NODE_DIR && holds_something(parent, name))
                 return 0;
 
-        if (exchange(parent, name, t->slots, slot_name(o->slot, "", slot), RENAME_NOREPLACE) < 0 ||
+        if (plain_move(parent, name, t->slots, slot_name(o->slot, "", slot)) < 0 ||
             tree_look(t->slots, slot, &taken) < 0)
                 return -1;
 
-        if (taken.ino == there->ino || exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) == 0)
+        if (taken.ino == there->ino || plain_move(t->slots, slot, parent, name) == 0)
                 return 0;
 
         return errno == EEXIST ? keep_beside(j, t, slot, parent, name) : -1;
@@ -299,7 +307,8 @@ static int backward(struct journal *j, const struct op *o)
         const char *name;
         struct node in_slot, there;
         AUTO_FD(parent, tree_parent(t->fd, o->path, &name));
-        if (parent < 0 || tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0 ||
+        if (parent < 0 || settle_step(j, o, parent, name) < 0 ||
+            tree_look(t->slots, slot_name(o->slot, "", slot), &in_slot) < 0 ||
             tree_look(parent, name, &there) < 0)
                 return (errno == ENOENT || errno == ENOTDIR) && o->kind != OP_TAKE && o->kind != OP_SWAP ? 0
                                                                                                          : -1;
@@ -308,7 +317,7 @@ static int backward(struct journal *j, const struct op *o)
         case OP_PUT:
                 return in_slot.kind ? 0 : back_put(j, o, parent, name, &there);
         case OP_TAKE:
-                return in_slot.kind ? exchange(t->slots, slot, parent, name, RENAME_NOREPLACE) : 0;
+                return in_slot.kind ? plain_move(t->slots, slot, parent, name) : 0;
         case OP_SWAP:
                 return back_swap(j, o, parent, name);
         case OP_META:
@@ -340,7 +349,7 @@ static int give_back(const struct target *t, const struct op *o, int parent, con
                 return -1;
 
         if (o->moved)
-                return exchange(t->slots, slot, parent, name, RENAME_NOREPLACE);
+                return plain_move(t->slots, slot, parent, name);
 
         return copy_node(t->slots, slot, parent, name, true);
 }

@@ -20,12 +20,6 @@ static const char *const state_names[] = {
         [LAYER_OPEN] = "open", [LAYER_SEALED] = "sealed", [LAYER_APPLIED] = "applied"
 };
 
-int layer_store(const struct cordon_context *cx, struct err *e)
-{
-        AUTO_FD(state, store_open(cx, e));
-        return state < 0 ? -1 : store_dir(state, "work", e);
-}
-
 static struct layer *layer_alloc(const char *run, struct err *e)
 {
         struct layer *l = calloc(1, sizeof *l);

@@ -515,71 +515,6 @@ int work_end(struct work_run *w, struct work_counts *ret, struct err *e)
 
 /* ---- disk usage ---- */
 
-struct tally {
-        uint64_t bytes, entries, max_bytes, max_entries;
-        unsigned depth;
-        bool blind; /* a directory could not be read */
-};
-
-enum { DEEP = 64 };
-
-static bool is_full(const struct tally *t) { return t->bytes > t->max_bytes || t->entries > t->max_entries; }
-
-/* SAFETY: with O_NOATIME. By the access time a box could see our position, and move its files to
- * directories that were counted. */
-static int tally_open(int dir, const char *name)
-{
-        int fd = tree_dir(dir, name);
-        if (fd >= 0)
-                (void) fcntl(fd, F_SETFL, O_NOATIME);
-        return fd;
-}
-
-/* Deeper than we will read, or than we have descriptors for: it counts as full. In a tree that is not deep
- * others have used up the descriptors. */
-static bool is_too_deep(const struct tally *t, int error)
-{
-        return t->depth == WORK_DEPTH_MAX || (t->depth >= DEEP && (error == EMFILE || error == ENFILE));
-}
-
-/* The box writes during the walk: entries that vanish are not counted. Bounded by the cap. */
-static void tally_dir(struct tally *t, int fd)
-{
-        DIR *d = fdopendir(fd);
-        if (!d) {
-                t->blind = true;
-                (void) close(fd);
-                return;
-        }
-
-        for (const struct dirent *x; !is_full(t) && (x = readdir(d));) {
-                struct node n;
-                if (strcmp(x->d_name, ".") == 0 || strcmp(x->d_name, "..") == 0)
-                        continue;
-                if (tree_look(dirfd(d), x->d_name, &n) < 0) { /* listable but not searchable */
-                        t->blind |= !tree_is_missing(errno);
-                        continue;
-                }
-                t->entries++;
-                t->bytes += n.blocks * 512 / (n.links > 1 && n.kind == NODE_FILE ? n.links : 1);
-                if (n.kind != NODE_DIR)
-                        continue;
-                int down = t->depth < WORK_DEPTH_MAX ? tally_open(dirfd(d), x->d_name) : -1;
-                if (down < 0 && is_too_deep(t, errno)) {
-                        t->entries = t->max_entries + 1;
-                        break;
-                }
-                t->blind |= down < 0 && !tree_is_missing(errno);
-                if (down >= 0) {
-                        t->depth++;
-                        tally_dir(t, down);
-                        t->depth--;
-                }
-        }
-
-        (void) closedir(d);
-}
-
 uint64_t work_room(const struct work_run *w)
 {
         struct statfs fs;
@@ -588,8 +523,8 @@ uint64_t work_room(const struct work_run *w)
 
 bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_entries)
 {
-        struct tally t = { .max_bytes = max_bytes, .max_entries = max_entries };
-        for (size_t i = 0; i < w->door_count && !is_full(&t); i++) {
+        struct disk_tally t = { .max_bytes = max_bytes, .max_entries = max_entries };
+        for (size_t i = 0; i < w->door_count && !tally_is_full(&t); i++) {
                 AUTO_FD(dir, layer_door_dir(w->l, w->numbers[i]));
                 int top = dir < 0                             ? -1
                           : w->l->doors[w->numbers[i]].is_dir ? tally_open(dir, "upper")
@@ -599,8 +534,8 @@ bool work_is_over(const struct work_run *w, uint64_t max_bytes, uint64_t max_ent
                         tally_dir(&t, top);
         }
 
-        if (is_full(&t) || !t.blind)
-                return is_full(&t);
+        if (tally_is_full(&t) || !t.blind)
+                return tally_is_full(&t);
 
         /* A directory that we cannot read: then the loss of free space on the whole filesystem counts. */
         uint64_t room = work_room(w);

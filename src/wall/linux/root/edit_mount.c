@@ -95,7 +95,7 @@ static int overlay_failed(const struct plan_step *s, const struct wall_edit *l, 
 
         return err_hint(e,
                         "either a filesystem is mounted below it: name narrower doors; or the one that %.80s "
-                        "lies on cannot hold layers: let CORDON_STATE name another",
+                        "lies on cannot hold layers: CORDON_STATE=/dev/shm/cordon cordon run ...",
                         l->path);
 }
 

@@ -63,8 +63,8 @@ static uint64_t file_bytes(struct wall_shared *s, int dir, const char *name)
 
 struct looking {
         struct wall_shared *s;
-        uint64_t scratch;         /* its device: files there have a limit of their own */
-        const struct plan *edits; /* not NULL: only removed files of its edit doors are looked for */
+        uint64_t scratch;              /* its device: files there have a limit of their own */
+        const struct wall_init *edits; /* not NULL: only removed files of its edit doors are looked for */
         uint64_t bytes;
         bool hides;   /* files may be held by a message or a mapping alone */
         pid_t thread; /* whose descriptors were read last */
@@ -73,8 +73,12 @@ struct looking {
 static const char removed[] = " (deleted)";
 enum { REMOVED_LEN = sizeof removed - 1 };
 
-static bool is_of_edit(const struct plan *p, const char *path)
+static bool is_of_edit(const struct wall_init *w, const char *path)
 {
+        const struct plan *p = w->plan;
+        if (w->s->own_dir && path_under(path, w->s->own_dir))
+                return true;
+
         for (size_t i = 0; i < p->step_count; i++)
                 if (p->steps[i].kind == STEP_EDIT && path_under(path, p->steps[i].path))
                         return true;
@@ -82,14 +86,14 @@ static bool is_of_edit(const struct plan *p, const char *path)
 }
 
 /* By its former name; a process that gives another file such a name gets that counted. */
-static bool is_removed_edit(const struct plan *p, char *target)
+static bool is_removed_edit(const struct wall_init *w, char *target)
 {
         size_t n = strlen(target);
         if (n <= REMOVED_LEN || strcmp(target + n - REMOVED_LEN, removed) != 0)
                 return false;
 
         target[n - REMOVED_LEN] = '\0';
-        return is_of_edit(p, target);
+        return is_of_edit(w, target);
 }
 
 /* "scm_fds: N": descriptors in the queue of a socket, or of connections that wait to be accepted. */
@@ -103,7 +107,7 @@ static bool has_in_flight(int dir, const char *name)
 }
 
 /* A line of maps can have any length: its end is matched as it comes, its beginning kept. */
-static bool maps_removed(const struct plan *p, int tasks, const char *tid)
+static bool maps_removed(const struct wall_init *w, int tasks, const char *tid)
 {
         char name[32], block[4096], line[PATH_MAX + 128];
         size_t n = 0, matched = 0;
@@ -120,7 +124,7 @@ static bool maps_removed(const struct plan *p, int tasks, const char *tid)
                         }
                         line[n] = '\0';
                         const char *path = strchr(line, '/');
-                        if (matched == REMOVED_LEN && path && is_of_edit(p, path))
+                        if (matched == REMOVED_LEN && path && is_of_edit(w, path))
                                 return true;
                         n = matched = 0;
                 }
@@ -226,7 +230,7 @@ static void look_at_all(struct wall_init *w, struct looking *l)
 
 uint64_t wall_sample_deleted(struct wall_init *w, bool *ret_hides)
 {
-        struct looking l = { .s = &w->shared, .edits = w->plan, .scratch = w->scratch_dev };
+        struct looking l = { .s = &w->shared, .edits = w, .scratch = w->scratch_dev };
         look_at_all(w, &l);
         *ret_hides = l.hides;
         return l.bytes;
