@@ -101,6 +101,16 @@ try: socket.create_connection(("127.0.0.1", 9))
 except OSError as e: print(e.errno)')" $eperm
 has "doctor tries it" "$(try ./deny $pidfd_getfd:$eperm -- "$CORDON" doctor)" "weak  net sockets            no net door beside a door to a directory: Operation not permitted"
 
+# A chroot: the kernel allows no user namespace there, and doctor says so.
+mkdir -p jail
+in_chroot() { unshare -m sh -c 'mount --rbind / "$1" && shift && exec chroot "$@"' sh "$T/jail" "$T/jail" "$@" 2>&1 </dev/null; }
+if [ "$(id -u)" -eq 0 ] && in_chroot true; then
+        has "a chroot is named as the cause" "$(in_chroot "$CORDON" doctor)" "in a chroot the kernel allows none"
+        has "and a box runs there behind the process wall" "$(in_chroot "$CORDON" run -q --ledger off -- sh -c 'echo RAN >~/f && cat ~/f')" RAN
+else
+        skip "a chroot is named as the cause" "only root makes one"
+fi
+
 # A library that the broker needs is missing: its file is named, also where the run fails.
 mkdir -m 755 parts && cp "$CORDON_LIBEXEC"/* parts/
 echo 'int part(void) { return 0; }' >part.c && echo 'int part(void); int main(void) { return part(); }' >whole.c

@@ -105,6 +105,9 @@ static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
         host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what, strerror(sys));
         if (sys == EROFS)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
+        else if (access("/run/systemd/system", F_OK) != 0)
+                host_mend(f, "sudo cordon run ... (or let root give this user a group: man cordon-walls, "
+                             "CONTROL GROUPS)");
         else if (v2) /* v1 is not delegated to users */
                 host_mend(f, "systemd-run --user --scope -p Delegate=yes cordon run ...");
         else

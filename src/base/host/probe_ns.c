@@ -108,7 +108,9 @@ static void explain(struct host_finding *f, const struct host_outcome *o)
         } else {
                 static const char *const steps[] = { "", "making", "mapping", "mounting in", "starting in",
                                                      "", "" };
-                host_say(f, HOST_NO, "%s a user namespace: %s", steps[o->step % 7], why);
+                bool bare = o->sys == EPERM && o->step == STEP_UNSHARE;
+                host_say(f, HOST_NO, "%s a user namespace: %s%s", steps[o->step % 7], why,
+                         bare ? "; in a chroot the kernel allows none" : "");
         }
 }
 
