@@ -87,15 +87,15 @@ int layer_store(const struct cordon_context *cx, struct err *e)
         if (state < 0)
                 return -1;
 
-        bool there = fstatat(state, "work", &st, AT_SYMLINK_NOFOLLOW) == 0;
-        int fd = there && S_ISLNK(st.st_mode) ? open_linked(state)
-                 : cannot_hold(state)         ? move_out(cx, state)
-                                              : -1;
-        if (fd >= 0)
-                return fd;
+        /* SAFETY: where none is needed, a link is none of ours, and refused. */
+        if (!cannot_hold(state))
+                return store_dir(state, "work", e);
 
-        if (there && S_ISLNK(st.st_mode) && unlinkat(state, "work", 0) == 0 &&
-            (fd = move_out(cx, state)) >= 0)
+        bool linked = fstatat(state, "work", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode);
+        int fd = linked ? open_linked(state) : move_out(cx, state);
+        if (fd < 0 && linked && unlinkat(state, "work", 0) == 0)
+                fd = move_out(cx, state);
+        if (fd >= 0)
                 return fd;
         return store_dir(state, "work", e);
 }
@@ -104,7 +104,8 @@ bool work_elsewhere(const struct cordon_context *cx, char ret[WORK_PLACE_MAX])
 {
         struct err none;
         AUTO_FD(state, store_open(cx, &none));
-        ssize_t n = state < 0 ? -1 : readlinkat(state, "work", ret, WORK_PLACE_MAX - 1);
+        ssize_t n =
+                state < 0 || !cannot_hold(state) ? -1 : readlinkat(state, "work", ret, WORK_PLACE_MAX - 1);
         ret[n > 0 ? n : 0] = '\0';
         return n > 0;
 }
