@@ -17,6 +17,7 @@
 #include "base/context/context.h"
 #include "base/err.h"
 #include "base/span.h"
+#include "base/store/store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,10 +95,10 @@ void work_drop(struct work_run *w);
 struct work_private {
         int users, dir; /* this user's, and the box's in it; -1: there is none */
         char name[24];
-        char path[64];
+        char path[STORE_PATH_MAX + 64];
 };
 /* For a box with these ids. False: no place allows it. */
-bool work_private_make(struct work_private *p, uid_t uid, gid_t gid);
+bool work_private_make(struct work_private *p, const struct cordon_context *cx, uid_t uid, gid_t gid);
 /* Does it hold more than this? */
 bool work_private_is_over(const struct work_private *p, uint64_t max_bytes, uint64_t max_entries);
 /* Free bytes where it lies; UINT64_MAX: unknown. */

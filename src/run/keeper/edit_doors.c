@@ -165,7 +165,7 @@ bool keeper_tally_is_due(struct tally_time *t, uint64_t now, uint64_t room, uint
 void keeper_private_make(struct box *b)
 {
         if (!wall_has(b->c.plan->wall, WALL_OWN_ROOT) &&
-            work_private_make(&b->private, b->start.host_uid, b->start.host_gid))
+            work_private_make(&b->private, b->c.cx, b->start.host_uid, b->start.host_gid))
                 b->start.own_dir = b->private.path;
 }
 

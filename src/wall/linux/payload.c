@@ -101,8 +101,6 @@ static int close_walls(struct wall_init *w, struct err *e)
         return 0;
 }
 
-/* As execvp: the first that exists and is executable; EACCES is remembered, because it is more specific than
- * ENOENT. */
 /* Behind the process wall the box's private directory has another name in each box: it is no part of a plan.
  */
 static void name_own_dir(const struct wall_init *w)
@@ -119,6 +117,8 @@ static void name_own_dir(const struct wall_init *w)
                                                                      : *v;
 }
 
+/* As execvp: the first that exists and is executable; EACCES is remembered, because it is more specific than
+ * ENOENT. */
 void wall_payload_exec(struct wall_init *w, struct err *e)
 {
         int sys = ENOENT;

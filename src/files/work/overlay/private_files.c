@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* files/work/overlay/private_files.c - a directory for the home and the temporary files of a box behind a
- * wall without a view of its own: PLACE/cordon-UID/NAME.
+ * wall without a view of its own: STATE/private/NAME, where no door of another box of this user leads; for
+ * root, whose boxes are users of their own, PLACE/cordon-0/NAME, as the state directory is closed to them.
  *
  * Its maker holds a lock on it: one that nobody locks was left by a keeper that was killed, and the next box
  * of this user removes it. */
@@ -72,11 +73,9 @@ static int make_one(int users, const char *name, uid_t uid, gid_t gid)
         return -1;
 }
 
-static bool make_in(struct work_private *p, const char *place, uid_t uid, gid_t gid)
+static bool make_in(struct work_private *p, const char *place, const char *users, uid_t uid, gid_t gid)
 {
         uint64_t number = 0;
-        char users[32];
-        (void) snprintf(users, sizeof users, "cordon-%u", (unsigned) geteuid());
         AUTO_FD(at, open(place, O_PATH | O_DIRECTORY | O_CLOEXEC));
         p->users = at < 0 ? -1 : open_users(at, users);
         if (p->users < 0 || getrandom(&number, sizeof number, 0) < 0)
@@ -91,11 +90,25 @@ static bool make_in(struct work_private *p, const char *place, uid_t uid, gid_t 
         return p->dir >= 0;
 }
 
-bool work_private_make(struct work_private *p, uid_t uid, gid_t gid)
+static bool make_in_state(struct work_private *p, const struct cordon_context *cx, uid_t uid, gid_t gid)
 {
-        for (size_t i = 0; i < TRIES * sizeof places / sizeof *places;
-             i++) /* a neighbour's end removes the users' */
-                if (make_in(p, places[i / TRIES], uid, gid))
+        struct err none;
+        char state[STORE_PATH_MAX];
+        AUTO_FD(made, geteuid() == 0 ? -1 : store_open(cx, &none));
+        return made >= 0 && store_path(cx, state, &none) == 0 && make_in(p, state, "private", uid, gid);
+}
+
+/* A neighbour's end removes the directory of all: hence more than one try. */
+bool work_private_make(struct work_private *p, const struct cordon_context *cx, uid_t uid, gid_t gid)
+{
+        char users[32];
+        (void) snprintf(users, sizeof users, "cordon-%u", (unsigned) geteuid());
+        for (int i = 0; i < TRIES; i++)
+                if (make_in_state(p, cx, uid, gid))
+                        return true;
+
+        for (size_t i = 0; i < TRIES * sizeof places / sizeof *places; i++)
+                if (make_in(p, places[i / TRIES], users, uid, gid))
                         return true;
         return false;
 }
@@ -117,13 +130,12 @@ uint64_t work_private_room(const struct work_private *p)
 
 void work_private_remove(struct work_private *p)
 {
-        char users[32];
         if (p->dir < 0)
                 return;
 
         (void) remove_tree(p->users, p->name);
-        (void) snprintf(users, sizeof users, "%.*s", (int) (strlen(p->path) - strlen(p->name) - 1), p->path);
-        (void) rmdir(users); /* unless another box has one */
+        p->path[strlen(p->path) - strlen(p->name) - 1] = '\0';
+        (void) rmdir(p->path); /* unless another box has one */
         fd_close(&p->dir);
         fd_close(&p->users);
 }

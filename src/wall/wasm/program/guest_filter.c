@@ -19,6 +19,9 @@ static const uint32_t always[] = {
 #ifdef SYS_poll
         SYS_poll,
 #endif
+#ifdef __GLIBC__
+        SYS_newfstatat, /* its fstat() */
+#endif
 };
 
 static const uint32_t of_doors[] = { SYS_openat, SYS_newfstatat, SYS_getdents64, SYS_readlinkat };
