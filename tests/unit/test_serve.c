@@ -115,19 +115,14 @@ static void test_routes__each_row_is_found_by_its_own_path(void)
 /* Each row is described, and nothing else is. */
 static void test_routes__are_those_of_the_description(void)
 {
-        static char text[1 << 20];
         static const char *const names[] = { "", "get", "post", "put", "delete" };
         struct err e;
         char path[4096];
         size_t n, described = 0;
         const struct route *rows = routes(&n);
-        (void) snprintf(path, sizeof path, "%s/src/face/serve/openapi.json",
-                        getenv("CORDON_SOURCE") ? getenv("CORDON_SOURCE") : ".");
-        FILE *f = fopen(path, "r");
-        size_t len = f ? fread(text, 1, sizeof text, f) : 0;
-        if (f)
-                (void) fclose(f);
-        struct json_doc *d = json_parse_data("openapi.json", span_of(text, len), &e);
+        AUTO_BUF(text);
+        put_openapi(&text);
+        struct json_doc *d = json_parse_data("openapi.json", buf_span(&text), &e);
         CHECK(d);
         const struct json *paths = d ? json_get(json_root(d), "paths") : NULL;
         for (size_t i = 0; paths && i < n; i++) {

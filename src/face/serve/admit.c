@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "face/serve/internal.h"
 
+#include <ctype.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -156,7 +157,7 @@ static bool check_params(const struct route *route, const char *query, struct re
 
         text = cordon_inert(unknown, strlen(unknown), &n, &cuts);
         buf_printf(&what, "this path has no parameter `%.*s`", (int) n, text ? text : "");
-        buf_printf(&hint, "it has: %s", route_params(route)[0] ? route_params(route) : "none");
+        buf_printf(&hint, "it has: %s", islower((unsigned char) route->params[0]) ? route->params : "none");
         reply_problem(r, 400, "parameter", buf_str(&what), buf_str(&hint));
         cordon_free(text);
         return false;

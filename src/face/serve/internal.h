@@ -138,6 +138,10 @@ struct route {
         const struct body_form *body; /* NULL: it has none */
         enum route_time time;
         serve_handler *handle;
+        const char *name;   /* the handler's, and that of the operation in the description */
+        const char *params; /* of its query, a space between them; with a capital: headers */
+        const char *gives;  /* STATUS KIND, ...: openapi.c has the kinds */
+        const char *does;
 };
 
 /* serve_answer.c: checks the body by the route's form, and calls its handler. */
@@ -150,10 +154,12 @@ const struct route *routes(size_t *ret_count);
 /* The route of a request, with its argument; NULL with *ret_status 404 or 405. */
 const struct route *route_find(enum http_method m, const char *path, char ret_arg[REQUEST_PATH_MAX],
                                unsigned *ret_status);
-const char *route_params(const struct route *route); /* of its query, a space between them; or "" */
 /* False: the query has a parameter that the route does not have; its name as it was sent. One that is ignored
  * would answer another question. Routes that need no token ignore them. */
 bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap);
+
+/* openapi.c: the description of all routes */
+void put_openapi(struct buf *b);
 
 /* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
 void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);

@@ -9,9 +9,6 @@
 static const uint8_t page[] = {
 #include "face/serve/serve_page.inc" /* page.html, by tools/embed */
 };
-static const uint8_t openapi[] = {
-#include "face/serve/serve_openapi.inc"
-};
 
 static void give(struct reply *r, struct span bytes, const char *type)
 {
@@ -23,7 +20,9 @@ static void give(struct reply *r, struct span bytes, const char *type)
 void get_openapi(struct serve_call *c, struct reply *r)
 {
         (void) c;
-        give(r, span_of(openapi, sizeof openapi), "application/json");
+        put_openapi(&r->body);
+        r->status = 200;
+        r->type = "application/json";
 }
 
 /* Each answer has a nonce of its own, in place of NONCE: script and style that do not have it do not count.

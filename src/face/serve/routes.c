@@ -2,6 +2,7 @@
 /* face/serve/routes.c - the table of paths, and which row a request means. Pure. */
 #include "face/serve/resources.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -62,77 +63,12 @@ static const struct body_form empty_form = { BODY_JSON, SMALL, NULL, 0 },
 
 /* ---- paths ---- */
 
+#define ROUTE(m, path, scope, form, time, handler, params, gives, does)                                      \
+        { METHOD_##m, path, scope, form, ROUTE_##time, handler, #handler, params, gives, does },
 static const struct route table[] = {
-        { METHOD_GET, "/", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_page },
-        { METHOD_GET, "/v1/openapi.json", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_openapi },
-        { METHOD_GET, "/v1/health", SCOPE_NONE, NULL, ROUTE_AT_ONCE, get_health },
-        { METHOD_GET, "/v1/token", SCOPE_ANY, NULL, ROUTE_AT_ONCE, get_token },
-        { METHOD_GET, "/v1/policies", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_policies },
-        { METHOD_GET, "/v1/policies/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_ASIDE, get_policy },
-        { METHOD_PUT, "/v1/policies/{id}", SCOPE_POLICY, &raw_form, ROUTE_ASIDE, put_policy },
-        { METHOD_POST, "/v1/policies/{id}/promote", SCOPE_POLICY, &empty_form, ROUTE_ASIDE, post_promote },
-        { METHOD_POST, "/v1/policies/{id}/rollback", SCOPE_POLICY, &rollback_form, ROUTE_ASIDE,
-          post_rollback },
-        { METHOD_GET, "/v1/images", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_ASIDE, get_images },
-        { METHOD_POST, "/v1/images", SCOPE_POLICY, &image_form, ROUTE_ASIDE, post_image },
-        { METHOD_DELETE, "/v1/images/{id}", SCOPE_POLICY, NULL, ROUTE_ASIDE, delete_image },
-        { METHOD_GET, "/v1/runs", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_runs },
-        { METHOD_POST, "/v1/runs", SCOPE_RUN, &run_form, ROUTE_WAITS, post_run },
-        { METHOD_GET, "/v1/runs/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_run },
-        { METHOD_DELETE, "/v1/runs/{id}", SCOPE_RUN, NULL, ROUTE_AT_ONCE, delete_run },
-        { METHOD_GET, "/v1/runs/{id}/events", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_WAITS, get_run_events },
-        { METHOD_GET, "/v1/sessions", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_sessions },
-        { METHOD_POST, "/v1/sessions", SCOPE_RUN, &session_form, ROUTE_AT_ONCE, post_session },
-        { METHOD_GET, "/v1/sessions/{id}", SCOPE_RUN | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_session },
-        { METHOD_DELETE, "/v1/sessions/{id}", SCOPE_RUN, NULL, ROUTE_AT_ONCE, delete_session },
-        { METHOD_GET, "/v1/files", SCOPE_FILES, NULL, ROUTE_ASIDE, get_files },
-        { METHOD_GET, "/v1/files/{path}", SCOPE_FILES, NULL, ROUTE_ASIDE, get_file },
-        { METHOD_PUT, "/v1/files/{path}", SCOPE_FILES, &file_form, ROUTE_ASIDE, put_file },
-        { METHOD_DELETE, "/v1/files/{path}", SCOPE_FILES, NULL, ROUTE_ASIDE, delete_file },
-        { METHOD_GET, "/v1/changes", SCOPE_READ, NULL, ROUTE_ASIDE, get_changes },
-        { METHOD_GET, "/v1/changes/{id}", SCOPE_READ, NULL, ROUTE_ASIDE, get_change },
-        { METHOD_POST, "/v1/changes/{id}/apply", SCOPE_APPLY, &apply_form, ROUTE_ASIDE, post_apply },
-        { METHOD_POST, "/v1/changes/{id}/undo", SCOPE_APPLY, &empty_form, ROUTE_ASIDE, post_undo },
-        { METHOD_DELETE, "/v1/changes/{id}", SCOPE_APPLY, NULL, ROUTE_ASIDE, delete_change },
-        { METHOD_GET, "/v1/approvals", SCOPE_APPROVE | SCOPE_READ, NULL, ROUTE_AT_ONCE, get_approvals },
-        { METHOD_GET, "/v1/approvals/events", SCOPE_APPROVE | SCOPE_READ, NULL, ROUTE_WAITS,
-          get_approval_events },
-        { METHOD_GET, "/v1/approvals/{id}", SCOPE_APPROVE, NULL, ROUTE_AT_ONCE, get_approval },
-        { METHOD_POST, "/v1/approvals/{id}", SCOPE_APPROVE, &answer_form, ROUTE_AT_ONCE, post_approval },
-        { METHOD_DELETE, "/v1/approvals/{id}", SCOPE_APPROVE, NULL, ROUTE_AT_ONCE, delete_approval },
-        { METHOD_GET, "/v1/vault", SCOPE_VAULT, NULL, ROUTE_ASIDE, get_vault },
-        { METHOD_PUT, "/v1/vault/{id}", SCOPE_VAULT, &credential_form, ROUTE_ASIDE, put_credential },
-        { METHOD_DELETE, "/v1/vault/{id}", SCOPE_VAULT, NULL, ROUTE_ASIDE, delete_credential },
-        { METHOD_GET, "/v1/ledger", SCOPE_READ, NULL, ROUTE_ASIDE, get_ledger },
-        { METHOD_GET, "/v1/ledger/checkpoint", SCOPE_READ, NULL, ROUTE_ASIDE, get_checkpoint },
-        { METHOD_GET, "/v1/ledger/keys", SCOPE_READ, NULL, ROUTE_ASIDE, get_keys },
-        { METHOD_GET, "/v1/ledger/verify", SCOPE_READ, NULL, ROUTE_ASIDE, get_verify },
-        { METHOD_GET, "/v1/ledger/{id}/proof", SCOPE_READ, NULL, ROUTE_ASIDE, get_proof },
-        { METHOD_GET, "/v1/ledger/{id}/trace", SCOPE_READ, NULL, ROUTE_ASIDE, get_trace },
-        { METHOD_GET, "/v1/metrics", SCOPE_READ | SCOPE_ADMIN, NULL, ROUTE_AT_ONCE, get_metrics },
-        { METHOD_GET, "/v1/tenants", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_tenants },
-        { METHOD_GET, "/v1/pool", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_pool },
-        { METHOD_GET, "/v1/audits", SCOPE_ADMIN, NULL, ROUTE_ASIDE, get_audits },
-        { METHOD_POST, "/v1/drain", SCOPE_ADMIN, &empty_form, ROUTE_AT_ONCE, post_drain },
+#include "face/serve/routes.inc"
 };
-
-/* Those with parameters in their query. */
-static const struct {
-        serve_handler *handle;
-        const char *params; /* a space between them */
-} queries[] = {
-        { put_policy, "share bound" },
-        { get_change, "form" },
-        { get_ledger, "box run kind target since last" },
-};
-
-const char *route_params(const struct route *route)
-{
-        for (size_t i = 0; i < sizeof queries / sizeof *queries; i++)
-                if (queries[i].handle == route->handle)
-                        return queries[i].params;
-        return "";
-}
+#undef ROUTE
 
 const struct route *routes(size_t *ret_count)
 {
@@ -197,7 +133,7 @@ bool route_takes(const struct route *route, const char *query, char *ret_unknown
 
         for (const char *p = query; *p;) {
                 size_t n = strcspn(p, "=&");
-                if (!is_among(route_params(route), p, n)) {
+                if (isupper((unsigned char) *p) || !is_among(route->params, p, n)) {
                         (void) snprintf(ret_unknown, cap, "%.*s", n < cap ? (int) n : (int) cap - 1, p);
                         return false;
                 }
