@@ -35,8 +35,24 @@ const fs = require("fs"); console.log(fs.existsSync("/none/x"), typeof fs.readFi
 var v = 1; { let v = 2 } console.log(v)
 class A { #x = 1; get x() { return this.#x } static y = 2 } console.log(new A().x, A.y, "abc".at(-1), Object.groupBy ? 1 : 1)
 console.log([3, 1, 2].sort(), [1, 2, 3].toString(), parseInt("12px"), (0.1 + 0.2).toFixed(2))
+console.group("g"); console.log("in\nit"); console.group(); console.log({ a: 1 }); console.groupEnd(); console.groupEnd(); console.log("out")
+const u = new URL("../x/./y?q=1 2&r=é#frag ment", "HTTPS://us:pa ss@Example.com:443/a/b/c"); console.log(u); u.searchParams.append("z", "a&b"); u.port = 8080; u.hash = ""; console.log(String(u), u.searchParams.get("r"))
+for (const x of ["http://127.1/", "http://[2001:db8:0:0:1:0:0:1]:80/", "file:///etc/x", "mailto:a@b.c", "foo://h:1/p/../q?x#y", "http:\\\\a\\b", "http://a/%2e%2e/x", "http://ex%41mple?b"]) console.log(new URL(x).href, new URL(x).host)
+for (const x of ["", "nope", "http://", "http://a:99999", "http://[1]", "http://a b/", "http://1.2.3.256"]) try { console.log(new URL(x).href) } catch (e) { console.log(x, e.name, e.code) }
+for (const x of ["?a", "#a", "//x/y", "", "a/b", "/a", "..", "g;x=1/../y", "http:g"]) console.log(new URL(x, "http://h/a/b/c;d?q#f").href)
+const q = new URLSearchParams({ a: "1", b: "x y" }); q.append("a", "2"); console.log(q.toString(), [...q], q.getAll("a"), q.size); q.set("a", 3); q.sort(); console.log(q)
+const o = { d: new Date(0), m: new Map([[1, { x: 1 }]]), s: new Set([1]), r: /a/g, u: new Uint8Array([1, 2]), n: null }, c = structuredClone(o); console.log(c, c !== o, c.m.get(1) !== o.m.get(1)); const a = [1]; a.push(a); console.log(structuredClone(a)[1][0])
+try { structuredClone(() => 1) } catch (e) { console.log(e.name, e.message) }
+const k = new AbortController(); k.signal.addEventListener("abort", (e) => console.log(e.type, k.signal.aborted, k.signal.reason.name)); k.abort(); k.abort(); try { k.signal.throwIfAborted() } catch (e) { console.log(e.message) } AbortSignal.timeout(60000)
+console.log(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()), crypto.getRandomValues(new Uint32Array(4)).some((x) => x), new TextEncoder().encodeInto("aé€", new Uint8Array(4)), Object.keys(globalThis).includes("URL"))
 label: for (const i of [1, 2, 3]) { for (;;) { if (i === 2) break label; console.log(i); continue label } }
 EOF
+
+has "console.time and timeEnd" "$(run 'console.time("x"); console.timeEnd("x")')" "x: 0."
+has "a module of node that is not there" "$(run 'require("os")')" "os is a module of node"
+has "also by import" "$(run 'import { createServer } from "node:http"')" "http is a module of node"
+has "and a package" "$(run 'import _ from "lodash"')" "no packages are looked for"
+is "a script can do without it" "$(run 'try { require("os") } catch (e) { console.log(e.code) }')" MODULE_NOT_FOUND
 
 # --- ends ---
 is "the status of process.exit" "$(run 'process.exit(7)'; echo $?)" 7

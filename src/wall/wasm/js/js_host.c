@@ -2,7 +2,7 @@
 /* wall/wasm/js/js_host.c - what QuickJS imports: functions that scripts call, and the loader of modules.
  *
  * Only the prelude holds the functions: wasi(name, number...), put(text, address, room), get(address,
- * length), at(buffer) and call(index, number...). None reaches more than the module's own memory and the
+ * length), at(buffer), call(index, number...) and web(), the text of web.js. None reaches more than the module's own memory and the
  * calls of WASI do. */
 #include "wall/wasm/js/js.h"
 
@@ -85,6 +85,15 @@ static js_value get(struct js *j, const struct asked *q)
         return wasm_memory_at(j->inst, a[0], a[1]) ? js_call(j, JS_NEW_STRING, a, 2) : 0;
 }
 
+static js_value web(struct js *j, const struct asked *q)
+{
+        static const uint8_t text[] = {
+#include "wall/wasm/js_web.inc" /* web.js, by tools/embed */
+        };
+        (void) q;
+        return js_new_string(j, span_of(text, sizeof text));
+}
+
 static uint64_t to_slot(char letter, double d)
 {
         uint64_t slot = 0;
@@ -140,7 +149,8 @@ static const struct {
                   { "put", put, NULL },
                   { "get", NULL, get },
                   { "at", at, NULL },
-                  { "call", call, NULL } };
+                  { "call", call, NULL },
+                  { "web", NULL, web } };
 
 /* (name, length, this, count, values) -> value */
 static enum wasm_trap host_call(struct wasm_instance *caller, void *user, uint64_t *slots)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wasm/js/prelude.js - what scripts find: console, process, fs, timers, text, require, import, and the functions of the
- * program that started the box. One function of those of js_host.c; it returns what js_run.c calls. */
+ * program that started the box. It is called with the functions of js_host.c, and returns what js_run.c calls. */
 // Calls of WASI: one buffer holds results, paths and data.
-(function (wasi, put, get, at, call, names) {
+(function (wasi, put, get, at, call, web, names) {
         "use strict";
         const PATH = 1024, SECOND = 6144, DATA = 16384, SIZE = 131072;
         const room = new Uint8Array(SIZE), base = at(room.buffer), view = new DataView(room.buffer);
@@ -117,6 +117,17 @@
         globalThis.TextEncoder = class TextEncoder {
                 get encoding() { return "utf-8"; }
                 encode(text = "") { return encode(text); }
+                encodeInto(text, to) {
+                        let read = 0, written = 0;
+                        for (const c of String(text).toWellFormed()) {
+                                const bytes = encode(c);
+                                if (written + bytes.length > to.length) break;
+                                to.set(bytes, written);
+                                written += bytes.length;
+                                read += c.length;
+                        }
+                        return { read, written };
+                }
         };
         globalThis.TextDecoder = class TextDecoder {
                 constructor(label = "utf-8") {
@@ -226,6 +237,7 @@
                         fs.promises[name.slice(0, -4)] = async (...a) => fs[name](...a);
 
         // As node prints, for what scripts print most.
+        const custom = Symbol.for("nodejs.util.inspect.custom");
         function quote(s) {
                 return "'" + JSON.stringify(s).slice(1, -1).replaceAll("\\\"", "\"").replaceAll("'", "\\'") + "'";
         }
@@ -248,6 +260,7 @@
                 if (Object.is(v, -0)) return "-0";
                 if (typeof v === "function") return v.name ? "[Function: " + v.name + "]" : "[Function (anonymous)]";
                 if (typeof v !== "object" || v === null) return String(v);
+                if (typeof v[custom] === "function") return v[custom](depth);
                 if (v instanceof Error) return errorText(v);
                 if (v instanceof Date) return isNaN(v) ? "Invalid Date" : v.toISOString();
                 if (v instanceof RegExp) return String(v);
@@ -286,20 +299,36 @@
                 return out + args.map((v) => (typeof v === "string" ? v : inspect(v))).join(" ");
         }
 
-        const print = (fd) => (...args) => writeAll(fd, format(args) + "\n");
+        let indent = "";
+        const print = (fd) => (...args) => {
+                const text = format(args);
+                writeAll(fd, (indent ? indent + text.replaceAll("\n", "\n" + indent) : text) + "\n");
+        };
+        const group = (...args) => {
+                if (args.length) print(1)(...args);
+                indent += "  ";
+        };
+        const spent = (k) => (performance.now() - (times.get(k) ?? NaN)).toFixed(3) + "ms";
         const counts = new Map(), times = new Map();
         globalThis.console = {
                 log: print(1), info: print(1), debug: print(1), error: print(2), warn: print(2), trace: print(2),
-                dir: (v) => print(1)(v), table: (v) => print(1)(v),
+                dir: (v) => print(1)(v), table: (...a) => found().table(...a),
+                group, groupCollapsed: group, groupEnd: () => { indent = indent.slice(2); },
                 assert(ok, ...args) { if (!ok) print(2)("Assertion failed" + (args.length ? ":" : ""), ...args); },
                 count(k = "default") {
                         counts.set(k, (counts.get(k) ?? 0) + 1);
                         print(1)(k + ": " + counts.get(k));
                 },
+                countReset(k = "default") { counts.delete(k); },
                 time(k = "default") { times.set(k, performance.now()); },
-                timeEnd(k = "default") { print(1)(k + ": " + (performance.now() - times.get(k)).toFixed(3) + "ms"); }
+                timeLog(k = "default", ...args) { print(1)(k + ": " + spent(k), ...args); },
+                timeEnd(k = "default") {
+                        print(1)(k + ": " + spent(k));
+                        times.delete(k);
+                }
         };
         globalThis.print = globalThis.console.log;
+        globalThis.global = globalThis;
 
         function strings(sizes, values) {
                 if (wasi(sizes, base, base + 4) !== 0) return [];
@@ -335,7 +364,7 @@
         let timers = [], nextId = 1;
         function start(f, ms, again, a) {
                 const every = Math.max(1, Number(ms) || 0);
-                timers.push({ id: nextId, at: performance.now() + every, every: again ? every : 0, f, a });
+                timers.push({ id: nextId, at: performance.now() + every, every: again ? every : 0, f, a, waited: again !== undefined });
                 return nextId++;
         }
         globalThis.setTimeout = (f, ms, ...a) => start(f, ms, false, a);
@@ -352,7 +381,7 @@
                 check(wasi("poll_oneoff", base, base + PATH, 1, base + 64), "sleep");
         }
         function tick() {
-                if (timers.length === 0) return 0;
+                if (!timers.some((t) => t.waited)) return 0;
                 timers.sort((a, b) => a.at - b.at || a.id - b.id);
                 const t = timers[0], left = t.at - performance.now();
                 if (left > 0) sleep(left);
@@ -365,6 +394,17 @@
                         timers = [];
                 }
                 return 1;
+        }
+
+        // The names of web.js, which is read when one of them is first used: most scripts use none.
+        let all;
+        const found = () => (all ??= (0, eval)(web())({
+                fill: (a) => (check(wasi("random_get", at(a.buffer) + a.byteOffset, a.byteLength), "random"), a),
+                inspect, print: print(1), custom, later: (f, ms) => start(f, ms, undefined, [])
+        }));
+        for (const name of ["URL", "URLSearchParams", "structuredClone", "Event", "EventTarget", "AbortSignal", "AbortController", "crypto"]) {
+                const set = (value) => Object.defineProperty(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
+                Object.defineProperty(globalThis, name, { get: () => (set(found()[name]), found()[name]), set, configurable: true, enumerable: false });
         }
 
         globalThis.host = {};
@@ -392,6 +432,9 @@
                 isAbsolute: (p) => p.startsWith("/")
         };
         const modules = { fs, path, process, "fs/promises": fs.promises };
+        const ofNode = new Set(("assert async_hooks buffer child_process cluster console constants crypto dgram diagnostics_channel dns domain events http http2 https " +
+                "inspector module net os perf_hooks punycode querystring readline repl sea sqlite stream string_decoder sys test timers tls trace_events tty url util v8 vm " +
+                "wasi worker_threads zlib").split(" "));
         const own = (name) => {
                 const short = name.startsWith("node:") ? name.slice(5) : name;
                 return Object.hasOwn(modules, short) ? short : undefined;
@@ -406,7 +449,11 @@
         function normalize(from, name) {
                 if (own(name)) return "node:" + own(name);
                 if (/^[.]{0,2}[/]/.test(name)) return join(from, name);
-                throw new Error("Cannot find package '" + name + "': there are fs, path and process, and files by their paths");
+                const e = new Error(name.startsWith("node:") || ofNode.has(name.split("/")[0])
+                        ? name + " is a module of node, and this is not node: behind the wasm wall there are fs, path and process (--wall namespace -- node runs the others)"
+                        : "Cannot find package '" + name + "': no packages are looked for here, only files by their paths ('./" + name + ".js'); a bundler (esbuild --bundle) makes one file of a script and its packages");
+                e.code = "MODULE_NOT_FOUND";
+                throw e;
         }
         const shared = Symbol.for("cordon.modules");
         Object.defineProperty(globalThis, shared, { value: modules });
