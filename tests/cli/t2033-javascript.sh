@@ -8,7 +8,7 @@ cd "$T" || exit 1
 engine=$CORDON_LIBEXEC/quickjs.wasm
 if [ ! -f "$engine" ]; then
         echo 'console.log(1)' >x.js
-        has "a script without an engine is refused with the fix" "$("$CORDON" run -q --wall wasm -- x.js 2>&1)" "make deps install"
+        has "a script without an engine is refused with the fix" "$("$CORDON" run -q --wall wasm -- x.js 2>&1)" "tools/deps quickjs"
         skip "JavaScript" "quickjs.wasm is not there: tools/deps fetches it with npm"
         done_testing
 fi
@@ -107,6 +107,11 @@ if [ -x "$BUILD/examples/calculator" ]; then
         echo 'function calculate() { console.log("out"); return 1 }' >loud.js
         has "and has no output of its own" "$(LD_LIBRARY_PATH=$BUILD "$BUILD/examples/calculator" 3 4 loud.js 2>&1)" "status 1, 0 calls"
 fi
+mkdir -p reg/quickjs-wasi/- package clone/src/wall/wasm/js && cp "$engine" package/ && cp "$repo/src/wall/wasm/js/js.h" clone/src/wall/wasm/js/
+tar czf reg/quickjs-wasi/-/quickjs-wasi-3.6.2.tgz package
+ok "tools/deps fetches the engine without npm" sh -c "cd clone && npm_config_registry=file://$T/reg sh $repo/tools/deps quickjs && cmp .deps/quickjs.wasm ../package/quickjs.wasm"
+echo other >package/quickjs.wasm && tar czf reg/quickjs-wasi/-/quickjs-wasi-3.6.2.tgz package && rm -r clone/.deps
+has "and takes no other file" "$(cd clone && PATH=/usr/bin:/bin npm_config_registry=file://$T/reg sh "$repo/tools/deps" quickjs 2>&1; ls .deps 2>&1)" "could not be fetched"
 head -c 600000 "$engine" >"$T/cut" && cat "$T/cut" >"$engine"
 has "another engine is not used" "$("$CORDON" run -q --wall wasm -- x.js 2>&1)" "is not the file that cordon knows"
 done_testing

@@ -34,9 +34,8 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
                        "JavaScript behind the wasm wall needs quickjs.wasm, which is not installed");
         int folder = (int) str_parent(ret->program, strlen(ret->program));
         return err_hint(e,
-                        "`make deps install` in cordon's source directory fetches it with npm; or `npm pack "
-                        "quickjs-wasi@3.6.2`, and its quickjs.wasm belongs in %.*s; or --wall namespace -- "
-                        "node %.40s",
+                        "`sh tools/deps quickjs && make install` in cordon's source directory fetches it from "
+                        "registry.npmjs.org (quickjs-wasi 3.6.2, into %.*s); or --wall namespace -- node %.40s",
                         folder, ret->program, command);
 }
 

@@ -163,7 +163,7 @@ static int prepare_script(struct running *r, struct span engine, struct err *e)
         sha256_hex(engine, r->digest);
         if (strcmp(r->digest, JS_DIGEST) != 0) {
                 (void) err_set(e, ERR_EXEC, 0, "quickjs.wasm is not the file that cordon knows");
-                return err_hint(e, "`make deps` fetches the right one");
+                return err_hint(e, "`sh tools/deps quickjs` in cordon's source directory fetches the right one");
         }
 
         r->js = (struct js){ .name = r->o.name,
