@@ -1,5 +1,6 @@
 #!/bin/sh
 # The wasm wall: a module sees the doors of its policy, its arguments and its variables, and nothing else.
+# shellcheck disable=SC2317
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$T" || exit 1
@@ -15,6 +16,56 @@ is "a stated wall stays" "$(status "$CORDON" run -q --wall namespace -- ./true.w
 printf '\000asm\001\000\000\000\377' >bad.wasm
 is "an invalid module does not run" "$(status wasm -- bad.wasm)" 126
 has "and it is said why" "$(cat err)" "bad.wasm: the module is not valid: byte "
+
+# --- a module that needs what the engine has not: the first word names it ---
+while read -r feature bytes; do
+        # shellcheck disable=SC2059
+        printf "\\000asm$bytes" >lacks.wasm
+        is "$feature: does not run" "$(status wasm -- lacks.wasm)" 126
+        has "$feature is named" "$(cat err)" "$feature"
+        hasnt "$feature: it is not called invalid" "$(cat err)" "not valid"
+done <<'EOF'
+component \015\000\001\000
+threads \001\000\000\000\005\004\001\003\001\001
+threads \001\000\000\000\001\004\001\140\000\000\003\002\001\000\012\007\001\005\000\376\003\000\013
+memory64 \001\000\000\000\005\003\001\004\001
+exceptions \001\000\000\000\001\004\001\140\000\000\015\003\001\000\000
+exceptions \001\000\000\000\001\004\001\140\000\000\003\002\001\000\012\010\001\006\000\037\100\000\013\013
+garbage \001\000\000\000\001\003\001\137\000
+memories \001\000\000\000\005\005\002\000\001\000\001
+relaxed \001\000\000\000\001\004\001\140\000\000\003\002\001\000\012\007\001\005\000\375\200\002\013
+EOF
+# importing MODULE NAME: a module that imports this function, of type () -> (), and does nothing.
+importing() {
+        n=$((5 + ${#1} + ${#2}))
+        # shellcheck disable=SC2059
+        printf '\000asm\001\000\000\000\001\004\001\140\000\000\002'"$(printf '\\%03o' "$n")"'\001'"$(printf '\\%03o' "${#1}")$1$(printf '\\%03o' "${#2}")$2"'\000\000'
+        printf '\003\002\001\000\007\012\001\006_start\000\001\012\004\001\002\000\013'
+}
+while read -r module name says; do
+        importing "$module" "$name" >imports.wasm
+        is "an import of $module.$name stops it" "$(status wasm -- imports.wasm)" 126
+        has "$module.$name: with its name" "$(cat err)" "imports $module.$name"
+        has "$module.$name: and what needs it" "$(cat err)" "$says"
+done <<'EOF'
+env emscripten_resize_heap Emscripten
+env invoke_vi Emscripten
+wbg __wbg_log wasm-bindgen
+./x_bg.js __wbindgen_throw wasm-bindgen
+gojs runtime.wasmExit GOOS=wasip1
+wasi:cli/run@0.2.0 run component
+wasi thread-spawn threads
+env nothing-known wasi_snapshot_preview1
+EOF
+padding() { printf '\000\200\200\010\000' && head -c 131071 /dev/zero; } # a section of its own
+kept() { find "$T/state-large/code" -type f 2>/dev/null | wc -l; }
+(importing env emscripten_resize_heap && padding) >large.wasm
+is "so they do of a large one" "$(CORDON_STATE=$T/state-large status wasm -- large.wasm)" 126
+has "which is read" "$(cat err)" "Emscripten"
+is "and not compiled" "$(kept)" 0
+(cat true.wasm && padding) >large.wasm
+is "one that can run" "$(CORDON_STATE=$T/state-large status wasm -- large.wasm)" 0
+is "is compiled" "$(kept)" 1
 printf '\000asm\001\000\000\000' >empty.wasm
 is "a module without _start does not run" "$(status wasm -- empty.wasm)" 126
 is "a module that does not exist stops the start" "$(status wasm -- nope.wasm)" 125

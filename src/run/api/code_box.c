@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,11 +102,46 @@ static int run(struct cordon_box *of, cordon_policy *p, const char *const *argv,
         return r;
 }
 
-static int compile(struct cordon_box *b, const char *engine, const char *module, struct buf *out,
+/* The command of the compiler: with what the run lets the module import, which is checked first. */
+struct command {
+        char functions[HOST_FUNCTIONS][sizeof(struct host_function)];
+        const char *argv[2 * HOST_FUNCTIONS + 10];
+};
+
+static void make_command(const struct cordon_box *b, const struct api_engine *x, const char *module,
+                         struct command *ret)
+{
+        size_t n = 0;
+        const char **v = ret->argv;
+        v[n++] = x->program;
+        v[n++] = "--compile";
+        v[n++] = "on";
+        if (x->script[0]) {
+                v[n++] = "--script";
+                v[n++] = module;
+        }
+        if (b->no_wasi) {
+                v[n++] = "--wasi";
+                v[n++] = "off";
+        }
+        for (unsigned i = 0; b->functions && i < b->functions->count; i++) {
+                const struct host_function *f = &b->functions->v[i];
+                (void) snprintf(ret->functions[i], sizeof ret->functions[i], "%s %s %s", f->signature,
+                                f->module, f->name);
+                v[n++] = "--function";
+                v[n++] = ret->functions[i];
+        }
+
+        v[n++] = module;
+        v[n++] = "module";
+        v[n] = NULL;
+}
+
+static int compile(struct cordon_box *b, const struct api_engine *engine, const char *module, struct buf *out,
                    struct err *e)
 {
         cordon_error *pe = (cordon_error *) (void *) e;
-        const char *const argv[] = { engine, "--compile", "on", module, "module", NULL };
+        struct command c;
         const char *const shown[] = { module, NULL };
         AUTO_BUF(text);
         if (write_rules(b, &text, e) < 0)
@@ -115,9 +151,10 @@ static int compile(struct cordon_box *b, const char *engine, const char *module,
         if (!p)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the compiler");
 
+        make_command(b, engine, module, &c);
         int r = cordon_policy_add_text(p, "cordon-wasm", buf_str(&text), text.n, pe) == 0 &&
                                 cordon_policy_show(p, shown, pe) == 0
-                        ? run(b, p, argv, out, e)
+                        ? run(b, p, c.argv, out, e)
                         : -1;
         cordon_policy_free(p);
         return r;
@@ -151,7 +188,7 @@ int cordon_box_prepare(cordon_box *b, cordon_error *pe)
                 return err_set(e, ERR_IO, errno, "%s cannot be read: %s", module, strerror(errno));
 
         AUTO_BUF(code);
-        if (compile(b, engine.program, module, &code, e) < 0)
+        if (compile(b, &engine, module, &code, e) < 0)
                 return -1;
 
         const struct code_entry x = { name, digest, span_of(buf_str(&code), code.n) };

@@ -33,10 +33,11 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
         (void) err_set(e, ERR_HOST, 0,
                        "JavaScript behind the wasm wall needs quickjs.wasm, which is not installed");
         int folder = (int) str_parent(ret->program, strlen(ret->program));
-        return err_hint(e,
-                        "`sh tools/deps quickjs && make install` in cordon's source directory fetches it from "
-                        "registry.npmjs.org (quickjs-wasi 3.6.2, into %.*s); or --wall namespace -- node %.40s",
-                        folder, ret->program, command);
+        return err_hint(
+                e,
+                "`sh tools/deps quickjs && make install` in cordon's source directory fetches it from "
+                "registry.npmjs.org (quickjs-wasi 3.6.2, into %.*s); or --wall namespace -- node %.40s",
+                folder, ret->program, command);
 }
 
 bool api_interprets(const struct cordon_box *b)

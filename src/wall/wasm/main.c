@@ -163,7 +163,8 @@ static int prepare_script(struct running *r, struct span engine, struct err *e)
         sha256_hex(engine, r->digest);
         if (strcmp(r->digest, JS_DIGEST) != 0) {
                 (void) err_set(e, ERR_EXEC, 0, "quickjs.wasm is not the file that cordon knows");
-                return err_hint(e, "`sh tools/deps quickjs` in cordon's source directory fetches the right one");
+                return err_hint(e,
+                                "`sh tools/deps quickjs` in cordon's source directory fetches the right one");
         }
 
         r->js = (struct js){ .name = r->o.name,
@@ -306,15 +307,14 @@ static int run(struct running *r)
 }
 
 /* Nothing of the module runs: its code goes to stdout, for cordon to keep. */
-static int compile_only(struct running *r, struct err *e)
+static int compile_only(struct running *r, char **envp, struct err *e)
 {
-        struct span bytes;
         const struct guest_needs none = { 0 };
-        if (read_file(r->o.module, &bytes, e) < 0 || !(r->module = wasm_module_load(bytes, e)) ||
+        if (prepare(r, envp, e) < 0 || wasm_imports_fit(r->store, r->module, e) < 0 ||
             guest_filter_close(&none, e) < 0)
                 return -1;
 
-        sha256_hex(bytes, r->digest);
+        sha256_hex(r->bytes, r->digest);
         return wasm_code_write(r->module, r->digest, STDOUT_FILENO, e);
 }
 
@@ -328,7 +328,7 @@ int main(int argc, char **argv, char **envp)
                 return EXIT_CORDON;
         }
 
-        if ((r.o.compile ? compile_only(&r, &e) : prepare(&r, envp, &e)) < 0)
+        if ((r.o.compile ? compile_only(&r, envp, &e) : prepare(&r, envp, &e)) < 0)
                 return cannot_run(&r, &e);
 
         return r.o.compile ? 0 : run(&r);

@@ -152,6 +152,10 @@ int wasm_define_instance(struct wasm_store *s, struct span module, struct wasm_i
 int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct wasm_instance **ret,
                      enum wasm_trap *ret_trap, struct err *e);
 
+/* Whether wasm_instantiate() would find all that the module imports; nothing of it is compiled. Returns 0, or
+ * -1 with *e set. */
+int wasm_imports_fit(struct wasm_store *s, const struct wasm_module *m, struct err *e);
+
 /* `fn` is called when the code of an instance is ready, before anything of it runs: from then on no engine
  * needs memory that can be executed. If it returns -1, there is no instance. */
 void wasm_on_ready(struct wasm_store *s, int (*fn)(void *user, struct err *e), void *user);

@@ -93,8 +93,9 @@ static void write_function(struct compiler *c)
 {
         struct wasm_insn x;
 
-        c->r = (struct wasm_reader){ c->body->code.p, c->body->code.p, c->body->code.p + c->body->code.n,
-                                     NULL, 0 };
+        c->r = (struct wasm_reader){
+                c->body->code.p, c->body->code.p, c->body->code.p + c->body->code.n, NULL, 0, NULL
+        };
         c->n_operands = c->n_patches = c->n_exits = c->loop = c->dead = c->n_saves = 0;
         rg_reset(c);
         c->first_save = set_locals(c);

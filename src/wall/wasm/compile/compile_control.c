@@ -168,7 +168,7 @@ void cc_br_if(struct compiler *c, const struct wasm_insn *x)
 /* A table of distances from its own beginning; labels that need moves get some code behind it. */
 void cc_br_table(struct compiler *c, const struct wasm_insn *x)
 {
-        struct wasm_reader r = { x->p, x->p, c->r.p, NULL, 0 };
+        struct wasm_reader r = { x->p, x->p, c->r.p, NULL, 0, NULL };
         struct operand index = op_pop(c);
         struct label *first = label_at(c, wasm_get_u32(&r));
         uint32_t n = x->index;

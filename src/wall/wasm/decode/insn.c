@@ -84,9 +84,10 @@ static void get_block_type(struct wasm_reader *r, struct wasm_insn *x)
                 return;
         }
 
+        uint8_t first = r->p < r->end ? *r->p : 0;
         int64_t v = wasm_leb_s(r, 33);
         if (v < 0 || v >= UINT32_MAX)
-                (void) wasm_reader_fail(r, "unknown block type");
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, first, "unknown block type");
         else
                 x->index = (uint32_t) v;
 }
@@ -113,14 +114,14 @@ static void get_types(struct wasm_reader *r, struct wasm_insn *x)
                 (void) wasm_reader_fail(r, "invalid result arity");
         x->type = wasm_get_byte(r);
         if (!wasm_type_is_value(x->type))
-                (void) wasm_reader_fail(r, "malformed value type");
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, x->type, "malformed value type");
 }
 
 static void get_reftype(struct wasm_reader *r, struct wasm_insn *x)
 {
         x->type = wasm_get_byte(r);
         if (!wasm_type_is_ref(x->type))
-                (void) wasm_reader_fail(r, "malformed reference type");
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, x->type, "malformed reference type");
 }
 
 static void get_immediates(struct wasm_reader *r, struct wasm_insn *x)
@@ -190,17 +191,18 @@ static void get_immediates(struct wasm_reader *r, struct wasm_insn *x)
 
 bool wasm_insn_read(struct wasm_reader *r, struct wasm_insn *ret)
 {
-        uint32_t op = wasm_get_byte(r);
+        uint32_t op = wasm_get_byte(r), shown = op;
 
         if (op == 0xfc || op == 0xfd) {
                 uint32_t sub = wasm_get_u32(r);
+                shown = sub > 0xff && op == 0xfd ? WASM_OP_RELAXED : op;
                 op = sub > 0xff ? WASM_OP__COUNT : (op == 0xfc ? 0x100 : 0x200) + sub;
         }
 
         if (r->bad)
                 return false;
         if (op >= WASM_OP__COUNT || !ops[op].known)
-                return wasm_reader_fail(r, "illegal opcode");
+                return wasm_reader_unknown(r, WASM_IN_OP, shown, "illegal opcode");
 
         *ret = (struct wasm_insn){ .row = &ops[op], .op = (uint16_t) op };
         get_immediates(r, ret);

@@ -20,12 +20,17 @@ enum { SECTION_IDS = sizeof sections / sizeof *sections };
 
 static void read_header(struct wasm_reader *r)
 {
-        static const uint8_t magic[] = { 0, 'a', 's', 'm' }, version[] = { 1, 0, 0, 0 };
+        static const uint8_t magic[] = { 0, 'a', 's', 'm' };
 
         if (!span_eq(wasm_get_bytes(r, 4), span_of(magic, 4)))
                 (void) wasm_reader_fail(r, "magic header not detected");
-        if (!span_eq(wasm_get_bytes(r, 4), span_of(version, 4)))
-                (void) wasm_reader_fail(r, "unknown binary version");
+
+        struct span v = wasm_get_bytes(r, 4);
+        uint32_t version =
+                v.n < 4 ? 0
+                        : v.p[0] | (uint32_t) v.p[1] << 8 | (uint32_t) v.p[2] << 16 | (uint32_t) v.p[3] << 24;
+        if (version != 1)
+                (void) wasm_reader_unknown(r, WASM_IN_VERSION, version, "unknown binary version");
 }
 
 /* Reads one section; *order is that of the last one. */
@@ -33,12 +38,14 @@ static void read_section(struct wasm_module *m, struct wasm_reader *r, uint8_t *
 {
         uint8_t id = wasm_get_byte(r);
         struct span body = wasm_get_bytes(r, wasm_get_u32(r));
-        struct wasm_reader in = { r->start, body.p, body.p + body.n, r->bad, r->bad_at };
+        struct wasm_reader in = *r;
+        in.p = body.p;
+        in.end = body.p + body.n;
 
         if (id == SECTION_CUSTOM) {
                 (void) wasm_get_name(&in);
         } else if (id >= SECTION_IDS) {
-                (void) wasm_reader_fail(&in, "malformed section id");
+                (void) wasm_reader_unknown(&in, WASM_IN_SECTION, id, "malformed section id");
         } else if (sections[id].order <= *order) {
                 (void) wasm_reader_fail(&in, "unexpected content after last section");
         } else {
@@ -69,7 +76,7 @@ int wasm_decode(struct wasm_module *m, struct span bytes, struct err *e)
         if (bytes.n > WASM_MAX_BYTES)
                 return err_set(e, ERR_EXEC, 0, "the module is larger than %d bytes", WASM_MAX_BYTES);
 
-        struct wasm_reader r = { bytes.p, bytes.p, bytes.p + bytes.n, NULL, 0 };
+        struct wasm_reader r = { bytes.p, bytes.p, bytes.p + bytes.n, NULL, 0, NULL };
         m->bytes = bytes;
         read_header(&r);
         while (!r.bad && !wasm_reader_done(&r))

@@ -8,12 +8,20 @@
 struct wasm_reader {
         const uint8_t *start; /* of the module, for the positions of errors */
         const uint8_t *p, *end;
-        const char *bad; /* the first error, or NULL */
-        size_t bad_at;   /* its position in the module */
+        const char *bad;                  /* the first error, or NULL */
+        size_t bad_at;                    /* its position in the module */
+        const struct wasm_feature *lacks; /* the error: this engine does not have it; or NULL */
 };
+
+/* Where an encoding stands that this engine does not know. */
+enum wasm_place { WASM_IN_VERSION, WASM_IN_SECTION, WASM_IN_KIND, WASM_IN_LIMITS, WASM_IN_TYPE, WASM_IN_OP };
+enum { WASM_OP_RELAXED = 0xfd00 }; /* the codes of relaxed SIMD, behind the prefix 0xfd */
 
 /* Records an error at the current position; returns false. */
 bool wasm_reader_fail(struct wasm_reader *r, const char *why);
+/* The same for a code that is not known here: it may belong to a feature of WebAssembly that this engine does
+ * not have, which the error then names. */
+bool wasm_reader_unknown(struct wasm_reader *r, enum wasm_place place, uint32_t code, const char *why);
 /* Sets *e to the recorded error; returns -1. */
 int wasm_reader_err(const struct wasm_reader *r, struct err *e);
 

@@ -17,7 +17,7 @@ uint8_t wasm_get_valtype(struct wasm_reader *r)
         uint8_t t = wasm_get_byte(r);
 
         if (!wasm_type_is_value(t))
-                (void) wasm_reader_fail(r, "malformed value type");
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, t, "malformed value type");
         return t;
 }
 
@@ -26,7 +26,7 @@ uint8_t wasm_get_reftype(struct wasm_reader *r)
         uint8_t t = wasm_get_byte(r);
 
         if (!wasm_type_is_ref(t))
-                (void) wasm_reader_fail(r, "malformed reference type");
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, t, "malformed reference type");
         return t;
 }
 
@@ -64,8 +64,9 @@ void wasm_section_types(struct wasm_module *m, struct wasm_reader *r)
         m->types = wasm_room(m, r, n, sizeof *m->types);
         for (; m->n_types < n && !r->bad; m->n_types++) {
                 struct wasm_functype *t = &m->types[m->n_types];
-                if (wasm_get_byte(r) != 0x60) {
-                        (void) wasm_reader_fail(r, "malformed function type");
+                uint8_t form = wasm_get_byte(r);
+                if (form != 0x60) {
+                        (void) wasm_reader_unknown(r, WASM_IN_TYPE, form, "malformed function type");
                         return;
                 }
                 t->params = get_types(m, r, &t->n_params, &t->param_slots);
@@ -79,7 +80,7 @@ static struct wasm_size get_size(struct wasm_reader *r)
         uint8_t flags = wasm_get_byte(r);
 
         if (flags > 1)
-                (void) wasm_reader_fail(r, "malformed limits flags");
+                (void) wasm_reader_unknown(r, WASM_IN_LIMITS, flags, "malformed limits flags");
         s.min = wasm_get_u32(r);
         s.has_max = flags & 1;
         if (s.has_max)
@@ -126,7 +127,7 @@ static void get_import(struct wasm_module *m, struct wasm_reader *r, struct wasm
         i->name = wasm_get_name(r);
         uint8_t kind = wasm_get_byte(r);
         if (kind >= WASM_KIND__COUNT) {
-                (void) wasm_reader_fail(r, "malformed import kind");
+                (void) wasm_reader_unknown(r, WASM_IN_KIND, kind, "malformed import kind");
                 return;
         }
 
@@ -220,7 +221,7 @@ void wasm_section_exports(struct wasm_module *m, struct wasm_reader *r)
                 x->name = wasm_get_name(r);
                 uint8_t kind = wasm_get_byte(r);
                 if (kind >= WASM_KIND__COUNT)
-                        (void) wasm_reader_fail(r, "malformed export kind");
+                        (void) wasm_reader_unknown(r, WASM_IN_KIND, kind, "malformed export kind");
                 x->kind = kind;
                 x->index = wasm_get_u32(r);
         }

@@ -125,9 +125,11 @@ void wasm_section_code(struct wasm_module *m, struct wasm_reader *r)
                 struct span code = wasm_get_bytes(r, wasm_get_u32(r));
                 if (code.n > WASM_MAX_BODY)
                         (void) wasm_reader_fail(r, "function body over this engine's cap");
-                struct wasm_reader body = { r->start, code.p, code.p + code.n, r->bad, r->bad_at };
+                struct wasm_reader body = *r;
+                body.p = code.p;
+                body.end = code.p + code.n;
                 get_body(m, &body, &m->bodies[m->n_bodies]);
-                r->bad = body.bad;
-                r->bad_at = body.bad_at;
+                if (body.bad)
+                        *r = body;
         }
 }

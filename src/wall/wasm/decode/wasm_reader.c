@@ -1,6 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/wasm/decode/wasm_reader.c - LEB128, counts and names. */
+/* wall/wasm/decode/wasm_reader.c - LEB128, counts and names; the features that modules may need and this
+ * engine does not have, by the codes that show them. */
 #include "wall/wasm/decode/reader.h"
+
+struct wasm_feature {
+        enum wasm_place place;
+        uint32_t from, to;
+        const char *name, *hint;
+};
+
+#define COMPONENT "is a component and needs WASI preview 2", "built for wasm32-wasip1 it is a core module"
+#define THREADS   "needs threads", "it is built without them as wasm32-wasip1, without -pthread"
+#define EXCEPTIONS                                                                                           \
+        "needs exceptions", "clang and emcc build without them by -fno-wasm-exceptions, cargo by "           \
+                            "panic=abort"
+#define MEMORY64 "needs memory64", "built for wasm32 it does not"
+#define PAGES    "needs custom page sizes", ""
+#define GC       "needs references with types, or garbage collection", ""
+#define RELAXED  "needs relaxed SIMD", "it is built without by -mno-relaxed-simd"
+static const struct wasm_feature features[] = {
+        { WASM_IN_VERSION, 0x0001000d, 0x0001000d, COMPONENT },
+        { WASM_IN_SECTION, 13, 13, EXCEPTIONS },
+        { WASM_IN_KIND, 4, 4, EXCEPTIONS },
+        { WASM_IN_LIMITS, 2, 3, THREADS },
+        { WASM_IN_LIMITS, 4, 7, MEMORY64 },
+        { WASM_IN_LIMITS, 8, 15, PAGES },
+        { WASM_IN_TYPE, 0x69, 0x69, EXCEPTIONS },
+        { WASM_IN_TYPE, 0x4e, 0x50, GC },
+        { WASM_IN_TYPE, 0x5e, 0x74, GC },
+        { WASM_IN_OP, 0x06, 0x0a, EXCEPTIONS },
+        { WASM_IN_OP, 0x18, 0x19, EXCEPTIONS },
+        { WASM_IN_OP, 0x1f, 0x1f, EXCEPTIONS },
+        { WASM_IN_OP, 0x14, 0x15, GC },
+        { WASM_IN_OP, 0xd3, 0xd6, GC },
+        { WASM_IN_OP, 0xfb, 0xfb, GC },
+        { WASM_IN_OP, 0xfe, 0xfe, THREADS },
+        { WASM_IN_OP, WASM_OP_RELAXED, WASM_OP_RELAXED, RELAXED },
+};
 
 bool wasm_reader_fail(struct wasm_reader *r, const char *why)
 {
@@ -13,8 +49,24 @@ bool wasm_reader_fail(struct wasm_reader *r, const char *why)
         return false;
 }
 
+bool wasm_reader_unknown(struct wasm_reader *r, enum wasm_place place, uint32_t code, const char *why)
+{
+        for (size_t i = 0; i < sizeof features / sizeof *features && !r->bad; i++)
+                if (features[i].place == place && code >= features[i].from && code <= features[i].to)
+                        r->lacks = &features[i];
+
+        return wasm_reader_fail(r, why);
+}
+
 int wasm_reader_err(const struct wasm_reader *r, struct err *e)
 {
+        if (r->lacks) {
+                (void) err_set(e, ERR_EXEC, 0,
+                               "the module %s, which cordon's engine does not have (byte %zu)",
+                               r->lacks->name, r->bad_at);
+                return err_hint(e, "%s", r->lacks->hint);
+        }
+
         return err_set(e, ERR_EXEC, 0, "the module is not valid: byte %zu: %s", r->bad_at,
                        r->bad ? r->bad : "out of memory");
 }

@@ -229,7 +229,7 @@ void tr_br_if(struct translator *t, const struct wasm_insn *x)
 /* The targets follow in cells; labels that need moves, or return, get some code behind the table. */
 void tr_br_table(struct translator *t, const struct wasm_insn *x)
 {
-        struct wasm_reader r = { x->p, x->p, t->r.p, NULL, 0 };
+        struct wasm_reader r = { x->p, x->p, t->r.p, NULL, 0, NULL };
         struct operand index = tr_pop(t);
         uint16_t slot = tr_use(t, &index);
         uint32_t slots;

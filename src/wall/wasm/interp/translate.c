@@ -43,8 +43,9 @@ static void translate(struct translator *t)
 
         t->n_cells = t->n_operands = t->n_patches = t->loop = t->dead = 0;
         t->last = NOWHERE;
-        t->r = (struct wasm_reader){ t->body->code.p, t->body->code.p, t->body->code.p + t->body->code.n,
-                                     NULL, 0 };
+        t->r = (struct wasm_reader){
+                t->body->code.p, t->body->code.p, t->body->code.p + t->body->code.n, NULL, 0, NULL
+        };
         set_locals(t);
         t->labels[0] = (struct label){ WASM_BLOCK, 0, 0, NOWHERE, NOWHERE, t->type };
         t->n_labels = 1;

@@ -2,8 +2,8 @@
 /* wall/wasm/js/js_host.c - what QuickJS imports: functions that scripts call, and the loader of modules.
  *
  * Only the prelude holds the functions: wasi(name, number...), put(text, address, room), get(address,
- * length), at(buffer), call(index, number...) and web(), the text of web.js. None reaches more than the module's own memory and the
- * calls of WASI do. */
+ * length), at(buffer), call(index, number...) and web(), the text of web.js. None reaches more than the
+ * module's own memory and the calls of WASI do. */
 #include "wall/wasm/js/js.h"
 
 #include <string.h>
@@ -145,12 +145,8 @@ static const struct {
         const char *name;
         double (*number)(struct js *j, const struct asked *q);
         js_value (*value)(struct js *j, const struct asked *q);
-} functions[] = { { "wasi", ask_wasi, NULL },
-                  { "put", put, NULL },
-                  { "get", NULL, get },
-                  { "at", at, NULL },
-                  { "call", call, NULL },
-                  { "web", NULL, web } };
+} functions[] = { { "wasi", ask_wasi, NULL }, { "put", put, NULL },   { "get", NULL, get },
+                  { "at", at, NULL },         { "call", call, NULL }, { "web", NULL, web } };
 
 /* (name, length, this, count, values) -> value */
 static enum wasm_trap host_call(struct wasm_instance *caller, void *user, uint64_t *slots)

@@ -48,7 +48,8 @@ static void start_prelude(struct js *j)
         js_value f = evaluate(j, span_of(prelude, sizeof prelude), "cordon", 0);
         const js_value args[] = { function_of_ours(j, "wasi"), function_of_ours(j, "put"),
                                   function_of_ours(j, "get"),  function_of_ours(j, "at"),
-                                  function_of_ours(j, "call"), function_of_ours(j, "web"), names_of_functions(j) };
+                                  function_of_ours(j, "call"), function_of_ours(j, "web"),
+                                  names_of_functions(j) };
         j->prelude = js_apply(j, f, args, sizeof args / sizeof *args);
         j->normalize = js_property(j, j->prelude, "normalize");
         j->load = js_property(j, j->prelude, "load");

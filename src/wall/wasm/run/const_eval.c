@@ -42,7 +42,7 @@ static void push(const struct wasm_instance *inst, const struct wasm_insn *x, ui
 
 void wasm_const_value(const struct wasm_instance *inst, struct wasm_const x, uint64_t ret[2])
 {
-        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0 };
+        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0, NULL };
         struct const_values s = { .n = 0 };
         struct wasm_insn insn;
 

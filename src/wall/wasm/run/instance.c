@@ -182,6 +182,13 @@ static int start(struct wasm_instance *i, enum wasm_trap *ret_trap, struct err *
                        : err_set(e, ERR_EXEC, 0, "the start of the module: %s", wasm_trap_text(*ret_trap));
 }
 
+int wasm_imports_fit(struct wasm_store *s, const struct wasm_module *m, struct err *e)
+{
+        struct wasm_instance *i = allocate(s, m);
+
+        return i ? wasm_link(i, e) : err_set(e, ERR_MEMORY, 0, "out of memory");
+}
+
 int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct wasm_instance **ret,
                      enum wasm_trap *ret_trap, struct err *e)
 {

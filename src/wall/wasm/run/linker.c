@@ -206,9 +206,72 @@ static void show_name(struct span s, char ret[static 64])
         ret[n] = '\0';
 }
 
+/* What builds modules for another host, by what they import; a star at the end stands for any letters. */
+static const struct {
+        const char *module, *name, *is, *hint;
+} foreign[] = {
+#define BINDGEN                                                                                              \
+        "it was built by wasm-bindgen for JavaScript",                                                       \
+                "cargo build --target wasm32-wasip1 builds one for WASI"
+        { "wbg", "*", BINDGEN },
+        { "__wbindgen*", "*", BINDGEN },
+        { "./*", "__wb*", BINDGEN },
+#define COMPONENT                                                                                            \
+        "it is part of a component (WASI preview 2)", "built for wasm32-wasip1 it needs WASI preview 1"
+        { "wasi:*", "*", COMPONENT },
+        { "wasi_unstable", "*", "it was built for the WASI before preview 1",
+          "a newer compiler builds it for preview 1" },
+        { "wasi", "thread-spawn", "it needs threads, which cordon's engine does not have",
+          "it is built without them as wasm32-wasip1, without -pthread" },
+#define GO "it was built by Go for JavaScript", "GOOS=wasip1 GOARCH=wasm go build makes one for WASI"
+        { "gojs", "*", GO },
+        { "go", "*", GO },
+#define EMSCRIPTEN                                                                                           \
+        "it was built by Emscripten for JavaScript",                                                         \
+                "emcc -sSTANDALONE_WASM -o x.wasm makes one for WASI, or wasi-sdk"
+        { "env", "emscripten_*", EMSCRIPTEN },
+        { "env", "_emscripten_*", EMSCRIPTEN },
+        { "env", "_embind_*", EMSCRIPTEN },
+        { "env", "_abort_js", EMSCRIPTEN },
+        { "env", "__syscall_*", EMSCRIPTEN },
+        { "env", "__cxa_*", EMSCRIPTEN },
+        { "env", "invoke_*", EMSCRIPTEN },
+        { "a", "*", EMSCRIPTEN },
+        { "env", "seed", "it was built by AssemblyScript for JavaScript",
+          "its package @assemblyscript/wasi-shim builds for WASI" },
+        { "env", "abort", "it was built by AssemblyScript or Emscripten for JavaScript",
+          "built with @assemblyscript/wasi-shim, or emcc -sSTANDALONE_WASM, it needs WASI alone" },
+};
+
+static bool fits(const char *pattern, struct span s)
+{
+        size_t n = strlen(pattern);
+
+        if (n == 0 || pattern[n - 1] != '*')
+                return span_is(s, pattern);
+        return s.n >= n - 1 && memcmp(s.p, pattern, n - 1) == 0;
+}
+
+static int not_found(const struct wasm_module *m, const char *which, struct err *e)
+{
+        for (size_t row = 0; row < sizeof foreign / sizeof *foreign; row++)
+                for (uint32_t k = 0; k < m->n_imports; k++)
+                        if (fits(foreign[row].module, m->imports[k].module) &&
+                            fits(foreign[row].name, m->imports[k].name)) {
+                                (void) err_set(e, ERR_EXEC, 0,
+                                               "the module imports %s, which does not exist: %s", which,
+                                               foreign[row].is);
+                                return err_hint(e, "%s", foreign[row].hint);
+                        }
+
+        (void) err_set(e, ERR_EXEC, 0, "the module imports %s, which does not exist", which);
+        return err_hint(e, "behind the wasm wall there are the functions of WASI preview 1 "
+                           "(wasi_snapshot_preview1) alone");
+}
+
 int wasm_link(struct wasm_instance *inst, struct err *e)
 {
-        char module[64], name[64];
+        char module[64], name[64], which[130];
 
         for (uint32_t k = 0; k < inst->module->n_imports; k++) {
                 const struct wasm_import *i = &inst->module->imports[k];
@@ -217,8 +280,10 @@ int wasm_link(struct wasm_instance *inst, struct err *e)
                         continue;
                 show_name(i->module, module);
                 show_name(i->name, name);
-                return err_set(e, ERR_EXEC, 0, "the module imports %s.%s, which %s", module, name,
-                               found < 0 ? "does not exist" : "has another type");
+                (void) snprintf(which, sizeof which, "%s.%s", module, name);
+                if (found < 0)
+                        return not_found(inst->module, which, e);
+                return err_set(e, ERR_EXEC, 0, "the module imports %s, which has another type", which);
         }
 
         return 0;

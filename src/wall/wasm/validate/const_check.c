@@ -57,7 +57,7 @@ static const char *step(const struct wasm_module *m, struct const_stack *s, cons
 
 const char *wasm_check_const(const struct wasm_module *m, struct wasm_const x, uint8_t type)
 {
-        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0 };
+        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0, NULL };
         struct const_stack s = { .n = 0 };
         struct wasm_insn insn;
 

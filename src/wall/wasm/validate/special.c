@@ -84,7 +84,7 @@ static bool check_br_table_label(struct wasm_checker *c, uint32_t depth, uint32_
 
 static bool check_br_table(struct wasm_checker *c, const struct wasm_insn *x)
 {
-        struct wasm_reader labels = { c->r.start, x->p, c->r.p, NULL, 0 };
+        struct wasm_reader labels = { c->r.start, x->p, c->r.p, NULL, 0, NULL };
         const uint8_t *types;
         uint32_t arity = 0, label = 0;
 

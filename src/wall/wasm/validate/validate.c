@@ -28,7 +28,8 @@ static int check_sizes(const struct wasm_module *m, struct err *e)
                         return bad(e, "size minimum must not be greater than maximum");
 
         if (m->n_memories > 1)
-                return bad(e, "multiple memories");
+                return err_set(e, ERR_EXEC, 0,
+                               "the module needs several memories, which cordon's engine does not have");
         if (m->n_memories == 0)
                 return 0;
         if (m->memory.min > m->memory.max)
@@ -134,7 +135,7 @@ static int check_segments(const struct wasm_module *m, struct err *e)
 
 static void declare(struct wasm_module *m, struct wasm_const x)
 {
-        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0 };
+        struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0, NULL };
         struct wasm_insn insn;
 
         while (!wasm_reader_done(&r) && wasm_insn_read(&r, &insn))
