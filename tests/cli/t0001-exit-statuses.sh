@@ -296,7 +296,7 @@ has "a limit that ended it names the option" "$(why --time 100ms -- sleep 5)" 'r
 no_more='echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"'
 if as_user unshare -Ur sh -c "$no_more" sh true 2>/dev/null; then
         told=$(as_user unshare -Ur sh -c "$no_more" sh "$CORDON" run --wall namespace -- true 2>&1)
-        has "a host whose number of namespaces is used up is told so" "$told" 'user.max_*_namespaces'
+        has "a host whose number of namespaces is used up is told so" "$told" 'sysctl -w user.max_user_namespaces='
         has "and the way around" "$told" '--wall process'
 else
         skip "a host whose number of namespaces is used up is told so" "no user namespace can be made here"

@@ -47,7 +47,7 @@ hasnt "and is static" "$(readelf -lW "$D/usr/libexec/cordon/cordon-selftest")" '
 for program in egress vault; do
         if [ -x "$CORDON_LIBEXEC/cordon-$program" ]; then
                 there "cordon-$program" "$D/usr/libexec/cordon/cordon-$program"
-                has "and it is found" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" doctor)" "/libexec/cordon/cordon-$program loads"
+                has "and it is found" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" doctor)" "/libexec/cordon/cordon-$program starts"
         else
                 skip "cordon-$program is installed" "it is not built here: it needs OpenSSL"
         fi

@@ -10,7 +10,7 @@ words=$("$c" help run | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep -
 has "help tells the words" "$words" expect
 limits=$("$c" help run | sed -n 's/^  --limit "KEY VALUE"  *//p' | lines)
 walls=$("$c" help run | sed -n 's/^  --wall NAME .*: //p' | lines)
-methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_line.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
+methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_methods.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
 effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect_parse.c | grep -oE 'EFFECT_[A-Z]+' | sed 's/EFFECT_//' | tr 'A-Z' 'a-z' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)
 layers=$(sed -n '/without_row without\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)

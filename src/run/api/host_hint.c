@@ -11,7 +11,7 @@ static void hint_of_namespaces(const struct cordon_box *b, bool next_holds, stru
 {
         struct host_finding f;
         if (host_missing(b->policy->cx, &f) && f.mend[0])
-                (void) err_hint(e, "%s", f.mend);
+                (void) err_hint(e, "%s%s", f.mend, next_holds ? "; `--wall process` needs no namespace" : "");
         else if (next_holds)
                 (void) err_hint(e, "`cordon doctor` shows why; `--wall process` needs no namespace");
 }
