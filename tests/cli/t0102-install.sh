@@ -45,9 +45,12 @@ there "the attacks' program" "$D/usr/libexec/cordon/cordon-selftest"
 is "which attacks for the installed program" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" selftest breakout --list | grep -c .)" "$("$CORDON" selftest breakout --list | grep -c .)"
 hasnt "and is static" "$(readelf -lW "$D/usr/libexec/cordon/cordon-selftest")" 'Requesting program interpreter'
 for program in egress vault; do
+        layer=$([ $program = egress ] && echo "net broker" || echo vault)
         if [ -x "$CORDON_LIBEXEC/cordon-$program" ]; then
                 there "cordon-$program" "$D/usr/libexec/cordon/cordon-$program"
-                has "and it is found" "$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" doctor)" "/libexec/cordon/cordon-$program starts"
+                found=$(unset CORDON_LIBEXEC; "$D/usr/bin/cordon" doctor --json | jq -r --arg l "$layer" '.[] | select(.layer == $l) | .state + " " + .detail')
+                has "and it is found" "$found" "$D/usr/bin/../libexec/cordon/cordon-$program "
+                has "and works" "$found" "yes "
         else
                 skip "cordon-$program is installed" "it is not built here: it needs OpenSSL"
         fi

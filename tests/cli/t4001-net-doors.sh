@@ -189,8 +189,8 @@ is "the doctor: the link" "$(doctor 'net link')" "yes "
 is "the broker" "$(doctor 'net broker')" "yes "
 mkdir "$T/none" "$T/broken" && for d in none broken; do cp "$CORDON_LIBEXEC/cordon-review" "$T/$d/"; done
 is "without it" "$(CORDON_LIBEXEC=$T/none doctor 'net broker')" "weak unset CORDON_LIBEXEC"
-printf '#!/bin/sh\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
-is "one whose libraries are missing" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo apt-get install libssl3 zlib1g"
+printf '#!/bin/sh\necho "$0: error while loading shared libraries: libssl.so.3: cannot open shared object file: No such file or directory" >&2\nexit 127\n' >"$T/broken/cordon-egress" && chmod 755 "$T/broken/cordon-egress"
+is "one whose library is missing" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo apt-get install libssl3"
 printf '#!/bin/sh\nexit 0\n' >"$T/broken/cordon-egress"
 is "one that is none of ours" "$(CORDON_LIBEXEC=$T/broken doctor 'net broker')" "weak sudo make install"
 roots=$(doctor 'net roots')
