@@ -883,8 +883,6 @@ CORDON_API int cordon_log_export_from(const cordon_context *cx, const char *form
                                       const cordon_log_filter *f, uint64_t *cursor,
                                       void (*put)(void *ctx, const char *text, size_t len), void *ctx,
                                       uint64_t *ret_count, cordon_error *e);
-/* What ran since then, what waited for a person, what was denied, and whom it reached. */
-CORDON_API char *cordon_log_night(const cordon_context *cx, int64_t since_us, int json, cordon_error *e);
 /* Each box that ran since then: how many runs, behind how many layers, at what cost, and how far it reached.
  */
 CORDON_API char *cordon_log_tools(const cordon_context *cx, int64_t since_us, int json, cordon_error *e);

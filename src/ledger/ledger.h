@@ -490,8 +490,6 @@ static inline bool ledger_run_is(const struct ledger_run *r, enum ledger_run_fla
 uint64_t ledger_runs_count(const struct ledger_runs *r, enum ledger_run_flag f,
                            const struct ledger_run **ret_newest);
 
-/* night.c: what ran since then, what waited, what was denied, and whom it reached. */
-int ledger_night(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out, struct err *e);
 /* box_table.c: each box that ran: runs, layers, cost, reach. */
 int ledger_tools(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out, struct err *e);
 

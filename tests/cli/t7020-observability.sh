@@ -1,5 +1,5 @@
 #!/bin/sh
-# The ledger for other systems: spans, alerts and metrics, sent as they are written; the summary of a night; alert rules.
+# The ledger for other systems: spans, alerts and metrics, sent as they are written; alert rules.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
 here=$(cd "$(dirname "$0")" && pwd)
@@ -84,18 +84,7 @@ else
 fi
 is "metrics are not followed" "$(status "$CORDON" log export -f --format prometheus)" 125
 
-# --- the night ---
-"$CORDON" log night --json >night
-is "what ran" "$(jq -r '[.boxes[] | select(.box == "traced" or .box == "other") | "\(.box) \(.runs) \(.failed)"] | join(",")' night)" "traced 1 1,other 1 1"
-is "what waited, with how it ended" "$(jq -r '.waited[] | select(.box == "asks") | .state' night)" expired
-is "what was denied, and how often" "$(jq -r '[.denied[] | select(.box == "other") | .times] | add > 0' night)" true
-is "what was stopped, and the incident" "$(jq -r '.stopped > 0 and .incidents == 1' night)" true
-text=$("$CORDON" log night)
-for part in RAN "WAITED FOR A PERSON" DENIED REACHED "nobody but yourself" "stopped by a tripwire"; do
-        has "the text has: $part" "$text" "$part"
-done
+# --- each box ---
 is "the table of boxes: depth, cost and reach of each" "$("$CORDON" log tools --json | jq '[.[] | select(.box == "traced") | .depth > 0 and .start_us > 0 and .reach == "self"] | all')" true
 has "as text" "$("$CORDON" log tools)" "RUNS LAYERS"
-is "a quiet night is short" "$("$CORDON" log night --since 2999-01-01 --json | jq -c '[.runs, .boxes, .denied]')" "[0,[],[]]"
-is "an option that it would not look at is refused" "$(status "$CORDON" log night --box x)" 125
 done_testing

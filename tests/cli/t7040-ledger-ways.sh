@@ -133,10 +133,6 @@ if "$CORDON" session new "$@" --net 'http://web.test:8000/** POST' sess >/dev/nu
         is "the doors of its runs are the caller's" "$(jq -rs '(map(select(.kind == "start" and .more["in-session"] == 1))[0].run) as $r | map(select(.run == $r and .kind == "file" and .phase == "claim") | .target | sub(".*/"; "")) | join(" ")' "$T/records")" "f1 f2 f3 f4 f5 f6 f7"
         denied=$(jq -rs 'map(select(.phase == "denied" and .kind == "net" and (.target | contains("web.test:81")))) | "\(length) \(map(select(.more["of-session"] == null)) | length)"' "$T/records")
         is "a refusal stands with the session and with its run, and is counted once" "$denied" "2 1"
-        "$CORDON" log night --json >"$T/night"
-        is "also in the sums of the night" "$(jq '[.denied[] | select(.target | contains("web.test:81")) | .times] | add' "$T/night")" "$(jq -s 'map(select(.phase == "denied" and .kind == "net" and .more["of-session"] == null and (.target | contains("web.test:81"))) | .count) | add' "$T/records")"
-        session_cpu=$(jq -s 'map(select(.kind == "end" and .box == "sess") | .more["cpu-us"]) | add' "$T/records")
-        is "the processor time of a session's runs is counted once" "$(jq --argjson all "$(jq -s 'map(select(.kind == "end") | .more["cpu-us"]) | add' "$T/records")" --argjson s "$session_cpu" '([.boxes[].cpu_us] | add) <= $all and ([.boxes[].cpu_us] | add) < $all' "$T/night")" true
 else
         skip "a session" "$(cat "$T/err")"
 fi

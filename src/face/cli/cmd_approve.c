@@ -226,6 +226,5 @@ int verb_incident(int argc, char **argv)
         if (cordon_incident(cli_context(), argv[at], argv[at + 1], &e) < 0)
                 return cli_error(&e);
 
-        (void) puts("recorded; `cordon log night` lists it");
         return 0;
 }

@@ -242,16 +242,6 @@ static int do_export(struct log *l, const char *arg)
                                                     .follow = l->follow });
 }
 
-/* Since the evening before: twelve hours, unless --since says otherwise. */
-static int do_night(struct log *l, const char *arg)
-{
-        cordon_error e = { 0 };
-        (void) arg;
-        if (l->filter.since_us == 0)
-                (void) cli_time("12h", &l->filter.since_us);
-        return cli_give(cordon_log_night(cli_context(), l->filter.since_us, l->json, &e), &e);
-}
-
 /* Of 90 days, as an audit looks at them. */
 static int do_tools(struct log *l, const char *arg)
 {
@@ -343,7 +333,6 @@ static const struct {
         { "show", "", do_show, true, JSON },
         { "field", "a target", do_field, true, JSON },
         { "reached", NULL, do_reached, true, JSON },
-        { "night", NULL, do_night, false, SINCE | JSON },
         { "tools", NULL, do_tools, false, SINCE | JSON },
         { "proof", "an id", do_proof, false, 0 },
         { "export", NULL, do_export, false, OF | KIND | FORMAT | FOLLOW },

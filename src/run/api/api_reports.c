@@ -51,30 +51,13 @@ int cordon_log_export(const cordon_context *cx, const char *format, const cordon
         return r;
 }
 
-typedef int report_fn(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out,
-                      struct err *e);
-
-static char *report(const struct cordon_context *cx, report_fn *fn, int64_t since_us, bool json,
-                    struct err *e)
-{
-        AUTO_BUF(out);
-        struct ledger_log *l = api_log_open(cx, NULL, e);
-        int r = l ? fn(l, since_us, json, &out, e) : -1;
-        ledger_log_free(l);
-        return r < 0 ? NULL : api_give(&out, e);
-}
-
-char *cordon_log_night(const cordon_context *cx, int64_t since_us, int json, cordon_error *e)
-{
-        char *text = report(cx, ledger_night, since_us, json, to_err(e));
-        if (text)
-                api_log_viewed(cx, "night", NULL);
-        return text;
-}
-
 char *cordon_log_tools(const cordon_context *cx, int64_t since_us, int json, cordon_error *e)
 {
-        return report(cx, ledger_tools, since_us, json, to_err(e));
+        AUTO_BUF(out);
+        struct ledger_log *l = api_log_open(cx, NULL, to_err(e));
+        int r = l ? ledger_tools(l, since_us, json, &out, to_err(e)) : -1;
+        ledger_log_free(l);
+        return r < 0 ? NULL : api_give(&out, to_err(e));
 }
 
 /* ---- audits ---- */
