@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bench/ledger.c - what the ledger costs: records a second in group commit, a durable record, and a million
- * of them in `cordon log verify`; and the ledgers of many hosts whose jobs cause each other. Usage: ledger
+ * of them in `cordon ledger verify`; and the ledgers of many hosts whose jobs cause each other. Usage: ledger
  * DIR append N | durable N | host K/HOSTS/N/FROM: as host K of so many, N records from number FROM on */
 #include "ledger/ledger.h"
 #include "base/clock.h"

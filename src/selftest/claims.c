@@ -426,8 +426,8 @@ static void put_told(const struct claims *c, struct buf *o)
 
 static const char *const audited_for[] = {
         "debt in ten groups, with ages and a trend: cordon selftest audit",
-        "the failing layer of eight: cordon doctor --layers",
-        "records that were changed, removed or added: cordon log verify",
+        "the failing layer of eight: cordon ledger health",
+        "records that were changed, removed or added: cordon ledger verify",
         NULL,
 };
 

@@ -7,29 +7,25 @@
 
 #include <string.h>
 
-static int no_command(int argc, char **argv);
 static const char *bomb_name(size_t i, const char **ret_help);
 
 static const struct cli_verb verbs[] = {
-        { "selftest", "COMMAND", "attack and measure this host's isolation", no_command, no_options, false,
-          GROUP_SET_UP },
-        { "selftest breakout", "[DOORS] [-p POLICY] [--root] [--parked] [--session] [--json] [--list]",
-          "attack a box from inside and report what held", verb_breakout, breakout_options, true,
-          GROUP_SET_UP },
+        { "selftest", "breakout | bombs | walls | claims | audit", "attack boxes on this host and report what held",
+          verb_group, no_options, false, GROUP_OPERATE },
+        { "selftest breakout", "[DOORS] [OPTION...]", "attack a box from inside and report what held",
+          verb_breakout, breakout_options, true, GROUP_OPERATE },
         { "selftest bombs", "[--wall WALL] [--json] [NAME...]",
-          "exhaust each resource in a box and report which limit stopped it", verb_bombs, bombs_options,
-          false, GROUP_SET_UP, bomb_name },
-        { "selftest claims", "[DOORS] [-p POLICY] [--json] [--sign FILE] | --diff OLD NEW [--key FILE]",
-          "test this host's isolation and list what is not covered", verb_claims, claims_options, true,
-          GROUP_SET_UP },
-        { "selftest audit", "[--all] [--most DEBT] [--waivers FILE] [--json] [POLICY...]",
-          "list what rots on this host and in its policies, with a debt and repairs", verb_audit,
-          audit_options, false, GROUP_SET_UP },
-        { "selftest walls", "[-n RUNS] [--json]",
-          "test and measure each wall, and list what it does not stop", verb_walls, walls_options, false,
-          GROUP_SET_UP },
-        { "help", "[COMMAND]", "print this text, or a command's", verb_help, no_options, false,
-          GROUP_SET_UP },
+          "exhaust each resource in a box and report which limit held", verb_bombs, bombs_options, false,
+          GROUP_OPERATE, bomb_name },
+        { "selftest walls", "[-n RUNS] [--json]", "test and time each wall, and list what it does not stop",
+          verb_walls, walls_options, false, GROUP_OPERATE },
+        { "selftest claims", "[DOORS] [--json] [--sign FILE] | --diff OLD NEW",
+          "test what boxes promise on this host, and list what they do not cover", verb_claims, claims_options,
+          true, GROUP_OPERATE },
+        { "selftest audit", "[OPTION...] [POLICY...]",
+          "audit this host and its policies, with a debt score and repairs", verb_audit, audit_options, false,
+          GROUP_OPERATE },
+        { "help", "[COMMAND...]", "describe a command", verb_help, no_options, false, GROUP_OPERATE },
 };
 
 static const char *bomb_name(size_t i, const char **ret_help)
@@ -39,20 +35,6 @@ static const char *bomb_name(size_t i, const char **ret_help)
 
         *ret_help = i < n ? all[i].what : "";
         return i < n ? all[i].name : NULL;
-}
-
-/* Without a command, or with an unknown one. */
-static int no_command(int argc, char **argv)
-{
-        int at = cli_words_only(argc, argv, "selftest");
-        if (at < 0)
-                return EXIT_CORDON;
-
-        if (at < argc)
-                return cli_unknown_second("selftest", argv[at]);
-
-        cli_help_verb(cli_verb_find("selftest"));
-        return EXIT_CORDON;
 }
 
 int main(int argc, char **argv)

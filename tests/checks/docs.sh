@@ -21,9 +21,13 @@ if command -v mandoc >/dev/null; then
                 mandoc -Tascii "$page" | col -b >"$T/$(basename "$page").txt"
         done
         for v in $verbs; do
-                p=cordon-$(echo "$v" | tr _ -) page=$T/$p.1.txt
+                help=$("$CORDON" help $(words "$v"))
+                p=${help##*man } page=$T/$p.1.txt
                 ok "$p(1) is there" test -s "$page"
                 ok "cordon(1) names $v" grep -q "$p(1)" "$T/cordon.1.txt"
+                # The sentence of a verb stands in its page, in cordon(1) and in the list that has it.
+                sentence=$(echo "$help" | sed -n '3s/\.$//p')
+                [ "$p" != "cordon-$(echo "$v" | tr _ -)" ] || is "$v has one sentence" "$(sed -n 's/^\.Nd //p' "man/$p.1")/$(grep -A 1 "^\.It Cm $(words "$v")\$" man/cordon.1 | sed -n '2s/:$//p')" "$(echo "$sentence" | tr -d '\140' | sed 's/./\L&/')/$(echo "$sentence" | tr -d '\140')"
                 missing=
                 for o in $(options "$v"); do
                         grep -qE -- "(^|[^a-z-])$o([^a-z-]|\$)" "$page" || missing="$missing $o"
@@ -86,7 +90,7 @@ is "cordon-walls(7) names every layer" "$(for l in $layers; do grep -qE "(^|[^a-
 bombs=$("$CORDON" selftest bombs nosuch 2>&1 | sed -n 's/.*there are: //p')
 is "cordon-bombs(1) names every bomb, in its order" "$(sed -n '/^The bombs are/,$s/^\.It Li \([a-z-]*\)$/\1/p' man/cordon-selftest-bombs.1 | tr '\n' ' ')" "$bombs "
 words=$(sed -n '/ kinds\[\] = {/,/};/p; / phases\[\] = {/,/};/p' src/ledger/write/record_json.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -v none | awk '!seen[$0]++' | tr '\n' ' ')
-is "cordon-log(1) and its completion name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-log.1 | grep -qw "$w" || echo "$w"; done)$("$CORDON" __complete log --kind "" | cut -f 1 | grep -vx unknown | tr '\n' ' ')" "$words"
+is "cordon-ledger(1) and its completion name every kind and phase" "$(for w in $words; do sed -n '/^\.It Fl -kind/,/^\.It Fl -target/p' man/cordon-ledger.1 | grep -qw "$w" || echo "$w"; done)$("$CORDON" __complete log --kind "" | cut -f 1 | grep -vx unknown | tr '\n' ' ')" "$words"
 is "cordon.policy(5) names every stock policy" "$("$CORDON" policy stock | while read -r s; do grep -q "Li $s\$" man/cordon.policy.5 || echo "$s"; done)" ""
 
 # Caps that people meet, as src/base/limits.h and src/base/grant.h have them.
@@ -134,7 +138,7 @@ policy_tighten --seconds 1 86400
 policy_tighten --boxes 1 100000
 selftest_walls --runs 1 1000
 stop --time 0 3600
-log --last 1 1000000
+ledger --last 1 1000000
 doctor --last 1 1000000
 END
 

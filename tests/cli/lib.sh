@@ -124,10 +124,15 @@ as_user test -r /dev/fuse || : >"$T/state-user/told-blind"
 cp "$CORDON" "$T/cordon" && chmod 755 "$T/cordon" && CORDON=$T/cordon
 
 # verbs: every command, a line each; one of two words has a `_` between them (see words)
+verbs_of() { # VERB: itself, and what is below it
+        echo "$1"
+        for w in $("$CORDON" help $(words "$1") | sed -n '/^Commands:$/,/^$/s/^  \([a-z-]*\) .*/\1/p'); do
+                verbs_of "$1_$w"
+        done
+}
 verbs() {
         for v in $("$CORDON" help | sed -n '/^Run$/,/^`cordon/s/^  \([a-z]*\) .*/\1/p'); do
-                echo "$v"
-                "$CORDON" help "$v" | sed -n "/^Commands of /,/^\$/s/^  \([a-z]*\) .*/${v}_\1/p"
+                verbs_of "$v"
         done
 }
 words() { echo "$1" | tr _ ' '; }

@@ -168,7 +168,7 @@ suggests "an unknown limit in a policy" 'memory' run --limit 'memry 1G' -- true
 suggests "an unknown wall" 'namespace' run --wall namespac -- true
 suggests "an unknown word of policy" 'digest' policy digset base/system
 suggests "an unknown verb in help" '`policy`' help polcy
-suggests "the second word alone" '`log verify`' verify
+suggests "the second word alone" '`ledger verify`' verify
 suggests "a second word that is none" '`selftest bombs`' selftest bmobs
 is "an option that lacks its argument gives 125" "$(status "$CORDON" run --read)" 125
 is "an option with an argument it does not take gives 125" "$(status "$CORDON" run --tty=1 -- true)" 125
@@ -202,7 +202,7 @@ asks run -help
 asks run -nh
 asks learn -n 3 --help
 asks check nosuch --help
-asks log show --help
+asks log --help
 asks vault add NAME --help
 asks policy diff a --help
 asks stop box -h
@@ -266,7 +266,7 @@ has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it 
 has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
 has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
 has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
-for words in "log prune --older" "apply some --to" "stop some -t" "diff some --color" "log show some -fn"; do
+for words in "log prune --older" "apply some --to" "stop some -t" "diff some --color" "log -fn"; do
         # shellcheck disable=SC2086
         has "an option at the end takes no word before it for its value: $words" "$("$CORDON" $words 2>&1)" " requires an argument"
 done

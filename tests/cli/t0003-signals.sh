@@ -91,10 +91,10 @@ is "ignored signals of the caller are not inherited" "$((0x$(sed -n 's/^SigIgn:.
 # A caller that ignores SIGCHLD hands that on, and then no child can be waited for: what failed is not called done.
 deaf() { python3 -c 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])' "$CORDON" "$@"; }
 "$CORDON" run -q -- true
-is "SIGCHLD ignored: the ledger is verified" "$(status deaf log verify):$(sed -n '$p' "$T/out")" "0:nothing that is sealed was changed, removed, reordered or added"
+is "SIGCHLD ignored: the ledger is verified" "$(status deaf ledger verify):$(sed -n '$p' "$T/out")" "0:nothing that is sealed was changed, removed, reordered or added"
 is "SIGCHLD ignored: a program that a detached box has not" "$(status deaf run -q --detach -- /none)" 127
 echo junk >"$CORDON_STATE/ledger/key"
-is "SIGCHLD ignored: a key that cannot be read is not called rotated" "$(status deaf log rotate):$(sed -n 1p "$T/err")" "125:cordon: error: the ledger's key is not one"
+is "SIGCHLD ignored: a key that cannot be read is not called rotated" "$(status deaf ledger rotate-key):$(sed -n 1p "$T/err")" "125:cordon: error: the ledger's key is not one"
 # Behind either wall, and whenever the payload is born: where /proc is closed, the signal itself tells.
 for wall in namespace "namespace without cgroup" process; do
         is "$wall: all of them end a payload" "$(trap '' INT HUP PIPE USR1

@@ -235,9 +235,9 @@ refuses "a proof" log verify --proof "$T/left/pipe"
 refuses "a secret" vault add token --from-file "$T/left/pipe"
 "$CORDON" run -q --name kept -- true </dev/null
 refuses "a report" log report kept --html "$T/left/pipe"
-id=$("$CORDON" log --json --box kept --kind end | jq -r .id)
-"$CORDON" log proof "$id" >proof
-is "a key" "$(timeout 20 "$CORDON" log verify --proof proof --key "$T/left/pipe" >out 2>&1; echo $?)" 125
+id=$("$CORDON" ledger --json --box kept --kind end | jq -r .id)
+"$CORDON" ledger proof "$id" >proof
+is "a key" "$(timeout 20 "$CORDON" ledger verify --proof proof --key "$T/left/pipe" >out 2>&1; echo $?)" 125
 is "one's own pipe is read by its descriptor" "$({ echo given >"$T/left/pipe" & } && "$CORDON" run -q --in doc --handle doc=/dev/fd/9 -- sh -c 'cat <&3' 9<"$T/left/pipe")" given
 is "also when the writer is gone" "$(exec 9<>"$T/left/pipe" && echo late >&9 && exec 8<"$T/left/pipe" 9>&- && timeout 20 "$CORDON" run -q --in doc --handle doc=/dev/fd/8 -- sh -c 'cat <&3')" late
 is "and the policy of tighten from <(...)" "$(bash -c '"$0" policy tighten -p <(sleep 0.3; echo "use base/system") -- true >out 2>&1; echo $?' "$CORDON")" 0

@@ -132,7 +132,7 @@ box"
         mkdir -m 700 "$T/state.$who"
         [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$T/state.$who"
         (umask 0177 && export CORDON_STATE="$T/state.$who" && box --name odd -- true && box --name odd -- true) >/dev/null
-        is "$who: and the state is its owner's to use" "$(umask 0177 && CORDON_STATE="$T/state.$who" $who "$CORDON" log --box odd --kind end 2>&1 | wc -l)" 2
+        is "$who: and the state is its owner's to use" "$(umask 0177 && CORDON_STATE="$T/state.$who" $who "$CORDON" ledger --box odd --kind end 2>&1 | wc -l)" 2
         is "$who: the host name is box" "$(box -- uname -n)" box
         is "$who: a session of its own" "$(box -- sh -c 'read -r pid x x x pgrp sid tty x </proc/$$/stat; [ $sid = $$ ] && [ $pgrp = $$ ] && echo own tty $tty')" "own tty 0"
         is "$who: pid 2, child of init" "$(box -- sh -c 'echo $PPID')" 1

@@ -57,7 +57,7 @@ while read -r typed; do
         done
 done <"$T/verbs"
 is "each is refused, and its hint names verbs that there are" "$bad" ""
-is "docker's exec" "$(status "$c" exec box sh):$(hint)" "125:nobody enters a box that runs: \`cordon run\` starts another beside it"
+is "docker's exec is of sessions" "$(status "$c" exec box sh):$(hint)" "125:\`cordon session ls\` lists them; if it ended, \`cordon ledger show box\` tells how"
 is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the commands; \`cordon run -- python3\` runs a program"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
 for verb in logs fork; do
@@ -111,7 +111,7 @@ selftest breakout --only X
 help X
 END
 is "all that begins with the program's name goes that way, but for a stack too small for it" "$(grep -n '"cordon: \(error\|hint\)' "$(dirname "$0")"/../../src/face/cli/*.c | grep -vc "limit of the stack\|ulimit -s")" 0
-has "a question to the ledger that is misspelled" "$("$CORDON" log reprot 2>&1)" 'did you mean `cordon log report`?'
+has "a question to the ledger that is misspelled" "$("$CORDON" ledger reprot 2>&1)" 'did you mean `ledger report`?'
 has "a stock policy that is misspelled" "$("$CORDON" policy stock base/pyton3 2>&1)" "did you mean base/python3?"
 has "also as a policy" "$("$CORDON" run -p base/pyton3 -- true 2>&1)" "did you mean base/python3?"
 has "the policies that there are" "$("$CORDON" policy list 2>&1)" 'cordon policy stock'

@@ -92,11 +92,11 @@ for who in $whos; do
                         passes "undo takes it back" "cordon undo"
                         is "$who: all of it" "$(cat data)" content
                         passes "discard drops it" "cordon discard $run" ;;
-                "cordon log show my-box") typed "cordon run -q --name my-box -- cat /etc/hostname"; passes "$line" "$line" ;;
-                "cordon log trace --back ID")
-                        id=$($who env HOME="$H" "$CORDON" log --json --box my-box --kind end | jq -r .id | tail -n 1)
-                        passes "$line" "cordon log trace --back $id" ;;
-                "cordon log verify && "*) passes "$line" "$line"; ok "$who: and the page is there" test -s run.html ;;
+                "cordon ledger show my-box") typed "cordon run -q --name my-box -- cat /etc/hostname"; passes "$line" "$line" ;;
+                "cordon ledger trace --back ID")
+                        id=$($who env HOME="$H" "$CORDON" ledger --json --box my-box --kind end | jq -r .id | tail -n 1)
+                        passes "$line" "cordon ledger trace --back $id" ;;
+                "cordon ledger verify && "*) passes "$line" "$line"; ok "$who: and the page is there" test -s run.html ;;
                 *) fail "$who: nobody here knows this command of README.md" "$line" ;;
                 esac
         done 3<"$T/typed"

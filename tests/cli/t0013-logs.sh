@@ -81,13 +81,13 @@ for who in root as_user; do
 125"
         rm "$log" && mkfifo "$log" && { [ "$(id -u)" -ne 0 ] || chown --reference=kept "$log"; }
         is "$who: a fifo holds nobody up" "$($who timeout 5 "$CORDON" logs "$id" >/dev/null 2>&1; echo $?)" 125
-        rm "$log" && printf 'cordon-log 2 9 x\nsecret' >"$log" && { [ "$(id -u)" -ne 0 ] || chown --reference=kept "$log"; }
+        rm "$log" && printf 'cordon-ledger 2 9 x\nsecret' >"$log" && { [ "$(id -u)" -ne 0 ] || chown --reference=kept "$log"; }
         is "$who: what a later version wrote is not guessed" "$($c logs "$id" 2>/dev/null | wc -c)" 0
         truncate -s 3M "$log"
         is "$who: nor what is too large" "$($c logs "$id" >/dev/null 2>&1; echo $?)" 125
         rm "$log"
         if [ "$(id -u)" -eq 0 ]; then
-                printf 'cordon-log 1 9 x\nnot mine' >"$log" && chown 65532 "$log" && chmod 644 "$log"
+                printf 'cordon-ledger 1 9 x\nnot mine' >"$log" && chown 65532 "$log" && chmod 644 "$log"
                 is "$who: nor what somebody else wrote" "$($c logs "$id" 2>/dev/null | wc -c)" 0
                 rm "$log"
         fi

@@ -27,8 +27,8 @@ printf 'place api live https://api.example.com/\nplace api test https://test.exa
 
 told doors cordon-doors.1 'del(.policy)' doors --json job.cordon
 told "doors with places" cordon-doors.1 'del(.policy)' doors --json --stage test --places places --net '@api/** GET'
-told check cordon-check.1 . check --json --read "$T/w" --env API_TOKEN=x
-told "check of what does not hold" cordon-check.1 . check --json --net nonsense
+told check cordon-policy-check.1 . check --json --read "$T/w" --env API_TOKEN=x
+told "check of what does not hold" cordon-policy-check.1 . check --json --net nonsense
 told "why not" cordon-why.1 . why --json read /etc/shadow
 told "why not, beside a door" cordon-why.1 . why --json --read /usr write /usr/new
 told "why, by a door" cordon-why.1 . why --json run no-such-program
@@ -73,12 +73,12 @@ told diagnose cordon-doctor.1 . doctor --json job.cordon
 told learn cordon-learn.1 . learn -n 1 --json -- cat p/file
 told tighten cordon-learn.1 . policy tighten -n 1 --json -p job.cordon -- cat p/file
 id=$("$c" log --json --kind end | jq -r .id | tail -n 1)
-told log cordon-ledger.5 'del(.more)' log --json
-told trace cordon-log-trace.1 'map(del(.record) + {record: 0})' log trace --json "$id"
-told verify cordon-log-verify.1 . log verify --json
+told log cordon-ledger.5 'del(.more)' ledger --json
+told trace cordon-ledger-trace.1 'map(del(.record) + {record: 0})' log trace --json "$id"
+told verify cordon-ledger-verify.1 . ledger verify --json
 "$c" log proof "$id" >proof
-told "verify --proof" cordon-log-verify.1 . log verify --json --proof proof
-told "log --ledger" cordon-log.1 'del(.record) + {record: 0}' log --json --ledger "$CORDON_STATE"
+told "verify --proof" cordon-ledger-verify.1 . log verify --json --proof proof
+told "log --ledger" cordon-ledger.1 'del(.record) + {record: 0}' log --json --from "$CORDON_STATE"
 
 printf 'a secret of the tests' | tr ' ' _ | "$c" vault add key --env KEY
 told "vault list" cordon-vault.1 . vault list --json

@@ -70,7 +70,7 @@ is "inspect: is in no file" "$(says '[.file, .line, .column, .text] | @csv')" '"
 fails "inspect" ps --json nonesuch
 is "inspect: its kind" "$(says .code)" gone
 fails "trace" log trace --json nonesuch
-fails "log" log --json show nonesuch
+fails "log" log show --json nonesuch
 fails "diff" diff --json nonesuch
 fails "diagnose" doctor --json /nonexistent.cordon
 fails "tighten" policy tighten --json -p /nonexistent.cordon -- true

@@ -58,7 +58,7 @@ for bad in "-n 0" "-n many" nonsense; do
 done
 # It measures; it does not write: no run of its own stands in the ledger.
 CORDON_STATE=$T/fresh "$CORDON" selftest walls -n 1 >/dev/null
-is "nothing of it is in the ledger" "$(CORDON_STATE=$T/fresh "$CORDON" log --json 2>/dev/null | grep -c '"kind":"start"')" 0
+is "nothing of it is in the ledger" "$(CORDON_STATE=$T/fresh "$CORDON" ledger --json 2>/dev/null | grep -c '"kind":"start"')" 0
 # An image is attacked if it holds the prober where the host has it (tests/escape/run-breakout.sh); else nothing starts.
 mkdir -p "$T/image/usr/bin"
 for v in breakout claims; do

@@ -31,8 +31,8 @@ is "ids are unique and name their group" "$(jq '([.checks[].id] | unique | lengt
 is "tenants: none are configured, and it says so" "$(of tenants.users .state) $(of tenants.users .evidence)" "none none configured: this state belongs to one user"
 is "features on trial have a day" "$(jq '(.experiments | length) > 0 and all(.experiments[]; .review | test("^20"))' audit)" true
 is "boxes have depth, cost and reach" "$(jq -c '.boxes[] | select(.box == "box") | [.depth > 5, .start_us > 0, .reach]' audit | head -n 1)" '[true,true,"self"]'
-is "it is recorded" "$("$CORDON" log --kind audit --json | jq -r '.target')" debt
-is "and is a metric" "$("$CORDON" log export --format prometheus | grep -c '^cordon_audit_debt{group=')" 10
+is "it is recorded" "$("$CORDON" ledger --kind audit --json | jq -r '.target')" debt
+is "and is a metric" "$("$CORDON" ledger export --format prometheus | grep -c '^cordon_audit_debt{group=')" 10
 
 # --- gates that nobody denied for 90 days ---
 state stale
@@ -41,7 +41,7 @@ for i in $(seq 48); do echo "{\"at\":$i,\"uid\":0,\"read_ms\":90000,\"chars\":10
 printf 'use base/system\nrun sh ask within 1s\n' >asks.cordon
 run -p asks.cordon -- sh -c true
 audit clean.cordon
-is "gates: a rate is open when the doctor calls it failing" "$(of gates.unanswered .state) $(of gates.unanswered .evidence) $("$CORDON" doctor --layers --json | jq -r '.layers[] | select(.layer == "approval").state')" "open unanswered: 1 of 1 failing"
+is "gates: a rate is open when the doctor calls it failing" "$(of gates.unanswered .state) $(of gates.unanswered .evidence) $("$CORDON" ledger health --json | jq -r '.layers[] | select(.layer == "approval").state')" "open unanswered: 1 of 1 failing"
 is "gates: those that nobody denied for 90 days" "$(of gates.stale .state) $(of gates.stale .evidence)" "open gates_stale: 4"
 
 # --- a debt in each group ---
@@ -92,7 +92,7 @@ done
 is "past audits are the trend" "$(jq '.trend | length' audit)" 2
 is "the last was today" "$(jq .days_since_last audit)" 0
 if command -v python3 >/dev/null; then
-        for r in $("$CORDON" log --kind audit --json | jq -r .run); do python3 "$here/helpers/ledger_age.py" "$CORDON_STATE/ledger" 100 "$r" >/dev/null; done
+        for r in $("$CORDON" ledger --kind audit --json | jq -r .run); do python3 "$here/helpers/ledger_age.py" "$CORDON_STATE/ledger" 100 "$r" >/dev/null; done
         audit wide.cordon
         is "what was open then has been open since" "$(of runtimes.weak .days_open)" 100
         is "its debt is weight x badness x (1 + months / 3) x blast, rounded up" "$(jq '[.blast as $b | .checks[] | select(.state == "open") | .debt == ((.weight * .badness * (90 + .days_open) * $b / 9000) | ceil)] | all' audit)" true
@@ -107,9 +107,9 @@ is "more than --most gives 1" "$(status "$CORDON" selftest audit --most 0 wide.c
 has "as text, with the groups" "$(cat "$T/out")" "REPAIRS THAT SAVE MOST FOR THE LEAST"
 has "and what is open" "$(cat "$T/out")" "repair: name the programs: cordon learn"
 is "less gives 0" "$(status "$CORDON" selftest audit --most 1000000 wide.cordon)" 0
-n=$("$CORDON" log --kind audit --json | wc -l)
+n=$("$CORDON" ledger --kind audit --json | wc -l)
 CORDON_LEDGER=off "$CORDON" selftest audit >/dev/null 2>&1
-is "with CORDON_LEDGER=off it is not recorded" "$("$CORDON" log --kind audit --json | wc -l)" "$n"
+is "with CORDON_LEDGER=off it is not recorded" "$("$CORDON" ledger --kind audit --json | wc -l)" "$n"
 is "a policy that does not exist" "$(status "$CORDON" selftest audit nosuch.cordon)" 125
 is "nothing is left behind" "$(find /tmp -maxdepth 1 -name 'cordon-audit.*' -user "$(id -u)" -newer clean.cordon 2>/dev/null | head -n 1)" ""
 done_testing

@@ -69,7 +69,7 @@ is "a directory that does not load is not judged" "$(of tokens-old)" "unknown th
 if command -v python3 >/dev/null; then
         sed -i '$d' "$dir/tokens"
         "$CORDON" run -q -- true </dev/null
-        run=$("$CORDON" log --kind start --json | jq -r .run | tail -n 1)
+        run=$("$CORDON" ledger --kind start --json | jq -r .run | tail -n 1)
         python3 "$here/helpers/ledger_age.py" "$CORDON_STATE/ledger" field "$run" >/dev/null
         audit
         has "records with fields that are not known" "$(of schemas.age)" " records have fields that this program does not know, for 0 days"

@@ -91,11 +91,11 @@ hasnt "nor at the end of a run" "$(said run -- sh -c 'echo x >/dev/tty; false')"
 
 # --- a box that is over ---
 said run --name over -- true >/dev/null
-has "its name leads to the record" "$(said logs over)" "\`cordon log --box over\`"
+has "its name leads to the record" "$(said logs over)" "\`cordon ledger --box over\`"
 has "which has it" "$(said log --box over)" "exited 0"
 run=$(said log --json --box over --kind start | jq -r .run)
-has "so does its id" "$(said ps "$run")" "\`cordon log --run $run\`"
-has "and stop's" "$(said stop over)" "\`cordon log --box over\`"
+has "so does its id" "$(said ps "$run")" "\`cordon ledger --run $run\`"
+has "and stop's" "$(said stop over)" "\`cordon ledger --box over\`"
 if command -v gcc >/dev/null; then
         echo 'int main(void) { return 0; }' >x.c
         hasnt "a program that another directory of PATH has is not told to be missing" "$(said run --write . -- sh -c 'gcc -o x x.c; false')" "looked for"

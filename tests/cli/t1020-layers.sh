@@ -1,5 +1,5 @@
 #!/bin/sh
-# cordon doctor --layers: 24 seeded faults, three of each layer; each in a state of its own, which also has three runs without
+# cordon ledger health: 24 seeded faults, three of each layer; each in a state of its own, which also has three runs without
 # a fault. The layer that is named first must be the right one.
 # shellcheck disable=SC2016
 . "$(dirname "$0")/lib.sh"
@@ -20,7 +20,7 @@ fault() {
         for _ in 1 2 3; do run -- true; done
         seed
         SEEN=$((SEEN + 1))
-        "$CORDON" doctor --layers --json >"$T/layers" 2>"$T/err"
+        "$CORDON" ledger health --json >"$T/layers" 2>"$T/err"
         got=$(jq -r .first "$T/layers")
         if [ "$got" = "$1" ]; then
                 RIGHT=$((RIGHT + 1))
@@ -35,10 +35,10 @@ decisions() { mkdir -p "$CORDON_STATE/gate" && chmod 700 "$CORDON_STATE/gate" &&
 
 CORDON_STATE=$T/well && mkdir -m 700 "$T/well" && export CORDON_STATE
 for _ in 1 2 3; do run -- true; done
-"$CORDON" doctor --layers --json >"$T/layers"
+"$CORDON" ledger health --json >"$T/layers"
 is "without a fault no layer is broken or failing" "$? $(jq -c '[.layers[] | select(.state == "broken" or .state == "failing")]' "$T/layers")" "0 []"
 is "there are eight layers" "$(jq -r '[.layers[].layer] | sort | join(" ")' "$T/layers")" "approval credentials isolation observability output policy resource tenant"
-is "a new state has none either" "$(CORDON_STATE=$T/new "$CORDON" doctor --layers --json | jq -r '[.layers[].state] | unique | join(" ")')" well
+is "a new state has none either" "$(CORDON_STATE=$T/new "$CORDON" ledger health --json | jq -r '[.layers[].state] | unique | join(" ")')" well
 
 seed() { run --trip calls -- mount -t proc a /mnt; }
 fault isolation "a tripwire"
@@ -100,12 +100,12 @@ fault tenant "decisions that a group may write"
 seed() {
         "$CORDON" run -q --name killed -- sleep 60 >/dev/null 2>&1 </dev/null &
         keeper=$!
-        soon sh -c '"$CORDON" log --box killed --kind start --json | grep -q start'
+        soon sh -c '"$CORDON" ledger --box killed --kind start --json | grep -q start'
         kill -9 $keeper
         wait $keeper 2>/dev/null
 }
 fault observability "a keeper that was killed"
-seed() { "$CORDON" log checkpoint >/dev/null 2>&1 || soon "$CORDON" log checkpoint; printf X | dd of="$CORDON_STATE/ledger/segments/00000001.seg" bs=1 seek=100 conv=notrunc 2>/dev/null; }
+seed() { "$CORDON" ledger checkpoint >/dev/null 2>&1 || soon "$CORDON" ledger checkpoint; printf X | dd of="$CORDON_STATE/ledger/segments/00000001.seg" bs=1 seek=100 conv=notrunc 2>/dev/null; }
 fault observability "a record that was changed"
 seed() { soon test -s "$CORDON_STATE/ledger/checkpoints"; : >"$CORDON_STATE/ledger/head"; mv "$CORDON_STATE/ledger/segments/00000001.seg" "$CORDON_STATE/gone"; }
 fault observability "records that are gone"
@@ -113,9 +113,9 @@ fault observability "records that are gone"
 ok "the right layer first in all but two ($RIGHT of $SEEN)" test "$RIGHT" -ge $((SEEN - 2))
 
 # --- words ---
-CORDON_STATE=$T/s.0 status "$CORDON" doctor --layers >/dev/null
+CORDON_STATE=$T/s.0 status "$CORDON" ledger health >/dev/null
 has "as text, the layer stands first" "$(head -n 1 "$T/out")" "look at this layer first: isolation"
-is "a layer that fails gives 1" "$(CORDON_STATE=$T/s.0 status "$CORDON" doctor --layers)" 1
-is "--layers is not of a policy" "$(status "$CORDON" doctor --layers base/system)" 125
-is "runs before --since do not count" "$(CORDON_STATE=$T/s.0 "$CORDON" doctor --layers --since 2999-01-01 --json | jq -r '.facts.runs')" 0
+is "a layer that fails gives 1" "$(CORDON_STATE=$T/s.0 status "$CORDON" ledger health)" 1
+is "--layers is not of a policy" "$(status "$CORDON" ledger health base/system)" 125
+is "runs before --since do not count" "$(CORDON_STATE=$T/s.0 "$CORDON" ledger health --since 2999-01-01 --json | jq -r '.facts.runs')" 0
 done_testing

@@ -69,7 +69,7 @@ for who in root as_user; do
         $who prlimit --fsize="$size" "$CORDON" run --status-fd 1 -- sh -c 'exit 3' 2>err </dev/null | cat >result
         is "$who: a ledger that may not grow ends no run" "$(jq -r '"\(.end) \(.exit)"' result)" "exited 3"
         has "$who: and the result says that it was not recorded" "$(jq -r .ledger result)" "File too large"
-        ok "$who: what was recorded before verifies" $who "$CORDON" log verify
+        ok "$who: what was recorded before verifies" $who "$CORDON" ledger verify
         echo bytes >given && chmod 644 given
         is "$who: a handle that may not be copied is told" "$($who prlimit --fsize=2 "$CORDON" run --ledger off --in a --handle a="$T/given" -- true 2>&1 </dev/null; echo $?)" "cordon: error: reading the handle a: File too large
 125"

@@ -295,7 +295,7 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
         echo "time $i: $(cat out)" >>"$T/held"
 done
 is "twelve times run and apply, one right behind the other" "$(cat "$T/held" 2>/dev/null)" ""
-"$CORDON" log --json 2>/dev/null | jq -c 'select(.kind == "file" and .phase == "outcome" and (.target | endswith("recorded/file")))' | tail -n 1 >"$T/records"
+"$CORDON" ledger --json 2>/dev/null | jq -c 'select(.kind == "file" and .phase == "outcome" and (.target | endswith("recorded/file")))' | tail -n 1 >"$T/records"
 is "an applied change is in the ledger" "$(jq -r '.digest + " " + .more.before' "$T/records")" \
         "sha256:$(echo new | sha256sum | cut -d ' ' -f 1) sha256:$(echo old | sha256sum | cut -d ' ' -f 1)"
 has "with the run's end as its cause" "$(jq -r '.parents[0]' "$T/records")" .end

@@ -194,8 +194,8 @@ refused"
         cordon apply --as-patch "$D/patch" "$run" >/dev/null
         has "$who: a patch says it too" "$(head -n 1 "$D/patch")" "$run"
         sum=$(sha256sum <"$D/patch" | cut -d ' ' -f 1)
-        id=$(cordon log --json --kind file | jq -r "select(.digest == \"sha256:$sum\") | .id")
-        has "$who: and its digest leads back to the box, wherever it is applied" "$(cordon log trace --back "$id" 2>&1)" "$run.end"
+        id=$(cordon ledger --json --kind file | jq -r "select(.digest == \"sha256:$sum\") | .id")
+        has "$who: and its digest leads back to the box, wherever it is applied" "$(cordon ledger trace --back "$id" 2>&1)" "$run.end"
         cordon discard "$run" >/dev/null
 
         # The box may leave no room for our attribute; its own word about the origin does not stay.

@@ -124,10 +124,10 @@ edit 'echo A >a; echo B >b; echo C >c'
 # Room for the intent, and not for three outcomes.
 size=$(($(wc -c <"$(state)/ledger/segments/00000001.seg") + 500))
 has "an apply lands whose outcome has no room" "$($who prlimit --fsize=$size "$CORDON" apply "$run" 2>&1 | cat)" "3 entries applied"
-is "its intent has none yet" "$(cordon log --json --run "$run" --kind unknown | wc -l)" 1
+is "its intent has none yet" "$(cordon ledger --json --run "$run" --kind unknown | wc -l)" 1
 $who prlimit --fsize=$size "$CORDON" diff --list 2>&1 | cat >/dev/null
 cordon diff --list >/dev/null
-is "a command that finds room tells it, whoever tried before" "$(cordon log --json --run "$run" --kind unknown | grep -v '^cordon: note') $(cordon log --json --run "$run" --kind outcome | jq -r .result | grep -c applied)" " 3"
+is "a command that finds room tells it, whoever tried before" "$(cordon ledger --json --run "$run" --kind unknown | grep -v '^cordon: note') $(cordon ledger --json --run "$run" --kind outcome | jq -r .result | grep -c applied)" " 3"
 cordon undo "$run" >/dev/null
 cordon discard "$run" >/dev/null
 
@@ -140,7 +140,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/full" && mount -t tmpfs -o size=1m none 
         has "a tree that is full" "$(cordon apply "$run")" "copying big: No space left on device"
         is "is as it was" "$(ls -A "$T/full") $(cat "$T/full/a")" "a old"
         has "what fits, lands" "$(cordon apply "$run" a)" "1 entry applied"
-        has "the ledger knows both" "$(cordon log --json --run "$run" --kind outcome | jq -r .result | sort -u | tr '\n' ' ')" "applied taken back"
+        has "the ledger knows both" "$(cordon ledger --json --run "$run" --kind outcome | jq -r .result | sort -u | tr '\n' ' ')" "applied taken back"
         cordon discard "$run" >/dev/null
         umount -l "$T/full"
         mount -t tmpfs -o size=2m,mode=700 none "$T/full"

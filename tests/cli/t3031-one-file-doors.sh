@@ -124,7 +124,7 @@ one"
         # --- the ledger ---
         new && rm -f go
         $who env CORDON_LEDGER= "$CORDON" run -q --wall namespace --write conf -- sed -i s/one/two/ conf
-        has "$who: the ledger has the write" "$($who env CORDON_LEDGER= "$CORDON" log)" "write $W/conf 4 bytes: replaced"
+        has "$who: the ledger has the write" "$($who env CORDON_LEDGER= "$CORDON" ledger)" "write $W/conf 4 bytes: replaced"
         # --- a mount point cannot be replaced ---
         if [ $who = root ] && unshare -m true 2>/dev/null; then
                 new && echo mounted >other

@@ -31,7 +31,7 @@ GET /b 0"
         box $who --net '*.wild.test:80' --net '*.wild.test:81' -- sh -c 'getent hosts 4711.wild.test >/dev/null; curl -sS -m 5 http://sub.wild.test/b'
         has "$who: a name below a wildcard is asked for outside" "$(lab_names)" 4711.wild.test
         is "$who: and told, though nothing connects there" "$(row 4711.wild.test:80 allow connections)" 0
-        is "$who: in the ledger, too" "$($who "$CORDON" log --json | jq -r 'select(.target == "4711.wild.test:80") | .result')" "its name was looked up, and nothing more"
+        is "$who: in the ledger, too" "$($who "$CORDON" ledger --json | jq -r 'select(.target == "4711.wild.test:80") | .result')" "its name was looked up, and nothing more"
         is "$who: and one that is connected to has one row" "$(json '[.net.destinations[] | select(.to | startswith("sub.wild.test"))] | length')$(row sub.wild.test:80 allow connections)" 11
 
         box $who --net 127.0.0.1:8080 -- curl -sS -m 10 http://127.0.0.1:8080/l
@@ -204,7 +204,7 @@ for f in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt /et
 done
 is "and they are there again" "$(doctor 'net roots')" "$roots"
 # What crossed stands in the ledger, also what was permitted.
-"$CORDON" log --json >"$T/ledger" 2>"$T/err"
+"$CORDON" ledger --json >"$T/ledger" 2>"$T/err"
 has "each destination is a record" "$(jq -r 'select((.kind == "net" or .kind == "request") and .phase == "outcome") | .target' "$T/ledger")" web.test
 has "and each refusal of the broker" "$(jq -r 'select(.kind == "net" and .phase == "denied") | .layer // .more.layer' "$T/ledger")" egress
 done_testing

@@ -60,7 +60,7 @@ END
 chmod 644 "$T/names.py" "$T/leaves.py" "$T/busy.py"
 
 # told FILTER: of the last run's effects on the network that are over, as the ledger has them
-told() { $who "$CORDON" log --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
+told() { $who "$CORDON" ledger --json 2>/dev/null | jq -c --arg run "$(json .run)" 'select(.run == $run and .phase == "outcome" and (.kind == "net" or .kind == "request"))' | jq -r "$1"; }
 
 # A door that closes, at the next full minute; the rest of the test runs meanwhile.
 now=$(date +%s)
@@ -86,7 +86,7 @@ for who in root as_user; do
         is "$who: the refusal is told" "$(row web.test:7003 deny why)" "the limit \`egress\` is used up"
 
         box $who --net web.test:7003 --limit 'egress 1M' --limit 'output 1K' --read "$T/client" -- sh -c "$T/client web.test 7003 flood >/dev/null; yes"
-        is "$who: of two limits the ledger has the one that ended it, and the one that was only reached" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target + ": " + .result' | sort | tr '\n' ' ')" "egress: reached output: ended the run "
+        is "$who: of two limits the ledger has the one that ended it, and the one that was only reached" "$($who "$CORDON" ledger --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target + ": " + .result' | sort | tr '\n' ' ')" "egress: reached output: ended the run "
 
         box $who --net 'web.test:7004 cap 3M' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a door's cap counts what comes in, to the byte" "$(row web.test:7004 allow received)" 3145728
@@ -134,7 +134,7 @@ print(s.makefile("rb").read().decode())'
         is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
         has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
         has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
-        is "$who: and in the ledger" "$($who "$CORDON" log --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
+        is "$who: and in the ledger" "$($who "$CORDON" ledger --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
         box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --read "$T/client" -- \
                 sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"
         hasnt "$who: nothing comes in through another door then" "$(cat "$T/out")" "GET /x"

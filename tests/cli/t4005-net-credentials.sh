@@ -85,7 +85,7 @@ for who in root as_user; do
                 curl -sS -m 10 -d a=1 "http://web.test/pay/q?zap=x&a=1"; curl -sS -m 10 http://web.test/old http://web.test/new http://web.test/odd/lf; curl -sS -m 10 -X DELETE http://web.test/pay/q
                 curl -sS -m 10 -d "t=$B" http://web.test/pay/b; curl -sS -m 10 -H content-type:application/json -d "{\"t\":\"$B\"}" http://web.test/pay/b
                 curl -sS -m 10 -H content-type:application/json -d "{\"t\":\"$B\",\"x\":9}" http://web.test/pay/w'
-        { $who "$CORDON" log show "$(json .run)"; $who "$CORDON" log --json; $who "$CORDON" log reached; } >"$T/log" 2>&1
+        { $who "$CORDON" ledger show "$(json .run)"; $who "$CORDON" ledger --json; $who "$CORDON" ledger reach; } >"$T/log" 2>&1
         is "$who: the server got it each time" "$(python3 "$T/spellings.py" "$odd" "$T/lab/pay.log")" "$T/lab/pay.log url
 $T/lab/pay.log hex"
         is "$who: the run was recorded" "$(jq -s length "$home/state/exchanges") $(grep -c 'request.*web.test/pay/q' "$T/log")" "5 4"

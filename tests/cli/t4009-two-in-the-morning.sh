@@ -96,7 +96,7 @@ udp 11.22.33.53 53"
         # ---- what is written down ----
         hasnt "$who: the result has no secret" "$(cat "$T/status")" Q9zz
         hasnt "$who: nor has what was said" "$(cat "$T/err" "$T/out")" Q9zz
-        $who env XDG_CONFIG_HOME="$config" "$CORDON" log --json >"$T/ledger" 2>&1
+        $who env XDG_CONFIG_HOME="$config" "$CORDON" ledger --json >"$T/ledger" 2>&1
         is "$who: nor the ledger, nor anything of the state" "$(grep -c Q9zz "$T/ledger") $(grep -rla -e Q9zz -e "$(base64 <"$T/secret" | cut -c 5-30)" "$T/state" "$T/state-user" 2>/dev/null)" "0 "
         has "$who: the ledger names the forge" "$(cat "$T/ledger")" api.github.test
         has "$who: and the collector" "$(cat "$T/ledger")" collector.test

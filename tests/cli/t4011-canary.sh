@@ -25,7 +25,7 @@ run --canary "$T/narrow" --canary-share 100 -- sh -c 'test -d /var/lib; echo $?'
 is "a bad one reaches this run" "$status $(cat "$T/out")" "0 1"
 has "which says why it is left alone, also with -q" "$(cat "$T/err")" "$T/narrow is not used any more until it changes: it refused read /var/lib"
 has "in terms of the usual policy" "$(cat "$T/err")" "which the usual policy permits"
-is "the ledger has it" "$("$CORDON" log --json | jq -r 'select(.door == "canary") | .kind + " " + .target')" "limit $T/narrow"
+is "the ledger has it" "$("$CORDON" ledger --json | jq -r 'select(.door == "canary") | .kind + " " + .target')" "limit $T/narrow"
 for i in 1 2 3; do
         run --canary "$T/narrow" --canary-share 100 -- cat "$T/seen/file"
         is "no other run has it ($i)" "$status $(cat "$T/out")" "0 seen"

@@ -36,7 +36,7 @@ for who in root as_user; do
         is "$who: as a denial" "$(json '.denials[] | select(.what | startswith("POST https")) | .what')" "$at ($say)"
         has "$who: the block at the end" "$(cat "$T/err")" "$say"
         has "$who: and the line" "$(cat "$T/err")" "hint: --net '${permit#net }'"
-        has "$who: the ledger, too" "$($who "$CORDON" log show "$(json .run)" 2>&1)" "$say"
+        has "$who: the ledger, too" "$($who "$CORDON" ledger show "$(json .run)" 2>&1)" "$say"
         box $who --net "${permit#net }" -- curl -sS -m 10 -d 'amount=9000&currency=eur' https://web.test/pay
         is "$who: that line permits it" "$(cat "$T/out")" "amount=9000&currency=eur"
         # No value that could be a credential, and no word of the box's own makes it another denial.

@@ -1,7 +1,7 @@
 # What the ledger says of connections is what happened: what was refused did not happen, what was cut is not done, and only the first connection to
 # a destination waits for the disk.
 . "$(dirname "$0")/lib-net.sh"
-of() { "$CORDON" log --json --run "$(json .run)" | jq -r "$1"; }
+of() { "$CORDON" ledger --json --run "$(json .run)" | jq -r "$1"; }
 box root --net web.test:80 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 20 http://web.test/$i; done; sleep 1' # the last is closed before the box ends
 is "four connections that nobody looks into" "$(tr '\n' ';' <"$T/out")" "GET /1 0;GET /2 0;GET /3 0;GET /4 0;"
 is "have one intent" "$(of 'select(.kind == "net" and .phase == "intent") | .target')" "web.test:80"
@@ -9,8 +9,8 @@ is "and an outcome each, whose parent it is" "$(of 'select(.kind == "net" and .p
 done q1 -
 done q1 -
 done q1 -"
-is "nothing is unknown, and nothing counted twice" "$("$CORDON" log --json --run "$(json .run)" --kind unknown) $(of 'select(.kind == "net" and .phase == "outcome") | .count // 1' | awk '{ s += $1 } END { print s }')" " 4"
-ok "the ledger verifies" "$CORDON" log verify
+is "nothing is unknown, and nothing counted twice" "$("$CORDON" ledger --json --run "$(json .run)" --kind unknown) $(of 'select(.kind == "net" and .phase == "outcome") | .count // 1' | awk '{ s += $1 } END { print s }')" " 4"
+ok "the ledger verifies" "$CORDON" ledger verify
 box root --net web.test:80 --net four.test:80 -- sh -c 'curl -sS -m 20 http://web.test/1; curl -sS -m 20 http://four.test/2; curl -sS -m 20 http://web.test/3'
 is "each destination has its own" "$(of 'select(.kind == "net" and .phase == "intent") | .target' | tr '\n' ' ')" "web.test:80 four.test:80 "
 
@@ -29,12 +29,12 @@ is "nor beyond oneself" "$(of 'select(.kind == "net" and .phase == "outcome") | 
 # What was refused or failed before a byte left reached nobody, in every account of it.
 box root --net web.test:80 --net web.test:81 -- sh -c 'curl -sS -m 20 http://web.test/1; curl -sS -m 5 http://web.test:81/'
 is "a connection that nobody took" "$(of 'select(.kind == "net" and .phase == "outcome" and .target == "web.test:81") | .more.end')" failed
-is "is not among what was reached" "$("$CORDON" log reached --json | jq -r 'select(.target == "web.test:81") | .effects')" ""
-ok "others are, each of them" test "$("$CORDON" log reached --json | jq -r 'select(.target == "web.test:80") | .effects')" -ge 6
-"$CORDON" log export --format prometheus --run "$(json .run)" >"$T/prom"
+is "is not among what was reached" "$("$CORDON" ledger reach --json | jq -r 'select(.target == "web.test:81") | .effects')" ""
+ok "others are, each of them" test "$("$CORDON" ledger reach --json | jq -r 'select(.target == "web.test:80") | .effects')" -ge 6
+"$CORDON" ledger export --format prometheus --run "$(json .run)" >"$T/prom"
 is "counters: one was reached" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach="[a-z][a-z]*"} 1$' "$T/prom")" 1
 is "and one reached nobody" "$(grep -c 'cordon_effects_total{kind="net",phase="outcome",reach=""} 1$' "$T/prom")" 1
-"$CORDON" log report "$(json .run)" --postmortem - >"$T/pm"
+"$CORDON" ledger report "$(json .run)" --postmortem - >"$T/pm"
 is "a postmortem has it among what was stopped" "$(sed -n '/^## What refused it/,/^## /p' "$T/pm" | grep -c 'web.test:81') $(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:81')" "1 0"
 is "and the other among what got through" "$(sed -n '/^## What got through/,/^## Causes/p' "$T/pm" | grep -c 'web.test:80')" 1
 

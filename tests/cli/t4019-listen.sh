@@ -67,7 +67,7 @@ is "other addresses of the host do not lead to it" "$others" no
 get "127.0.0.1:$port" end >/dev/null
 wait
 ok "the end of the box closes the port" test "$(get "127.0.0.1:$port" a | grep -c refused)" -ge 1
-record=$("$CORDON" log --json --box same | jq -c 'select(.door // "" | startswith("listen"))')
+record=$("$CORDON" ledger --json --box same | jq -c 'select(.door // "" | startswith("listen"))')
 is "the connections are recorded" "$(echo "$record" | jq -r '.kind + " " + .phase + " " + .target')" "net outcome 127.0.0.1:$port"
 ok "with their number and bytes" test "$(echo "$record" | jq '.count >= 23 and .bytes > 300000')" = true
 

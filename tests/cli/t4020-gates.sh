@@ -17,7 +17,7 @@ begin() { # DOOR COMMAND...
 }
 end() { wait "$WAITS"; code=$(cat "$T/code"); }
 reason() { jq -r '[.denials[].reason] | map(select(startswith("gate"))) | unique | join(" ")' <"$T/status"; }
-states() { "$CORDON" log --kind gate 2>/dev/null | grep "$(jq -r .run <"$T/status")" | sed 's/.*: //' | tr '\n' ' '; }
+states() { "$CORDON" ledger --kind gate 2>/dev/null | grep "$(jq -r .run <"$T/status")" | sed 's/.*: //' | tr '\n' ' '; }
 
 # ---- yes ----
 begin "$door POST ask" curl -sS -d amount=5 http://web.test/echo?x=1
@@ -53,7 +53,7 @@ end
 is "nobody there: expired, hence denied" "$(cat "$T/out") $(reason)" "403 gate-expired"
 has "the end says how to answer" "$(cat "$T/err")" "cordon approve"
 is "expired is recorded" "$(states)" "pending expired "
-is "after all of its time" "$("$CORDON" log --kind gate --json | jq -s '.[-2:] | (.[1].mono - .[0].mono) >= 1000000')" true
+is "after all of its time" "$("$CORDON" ledger --kind gate --json | jq -s '.[-2:] | (.[1].mono - .[0].mono) >= 1000000')" true
 
 begin "$door POST ask" curl -sS -m 1 -d a=1 http://web.test/echo
 end
@@ -136,7 +136,7 @@ run=$(jq -r '.items[0].run' <"$T/list")
 kill -9 "$(pgrep -n -x cordon-egress)"
 end
 is "the broker killed while it waits: nothing left" "$(cat "$T/out")" 000
-has "recorded" "$("$CORDON" log --kind gate | grep "$run")" withdrawn
+has "recorded" "$("$CORDON" ledger --kind gate | grep "$run")" withdrawn
 
 begin "$door POST ask" curl -sS -o /dev/null -m 20 -d a=1 http://web.test/kill
 $approver --wait 1 list >"$T/list"
@@ -145,11 +145,11 @@ kill -9 "$keeper"
 wait "$WAITS"
 soon sh -c '! grep -q @cordon-gate/ /proc/net/unix'
 is "the keeper killed: no socket is left" "$(grep -c @cordon-gate/ /proc/net/unix)" 0
-has "and the record shows that it was never approved" "$("$CORDON" log --kind gate | tail -n 1)" ": pending"
+has "and the record shows that it was never approved" "$("$CORDON" ledger --kind gate | tail -n 1)" ": pending"
 hasnt "neither has left" "$(lab_packets)" "tcp "
 
 # ---- figures ----
-has "a kind that the ledger lacks names the one that is meant" "$("$CORDON" log --kind approval 2>&1)" 'approvals are of the kind `gate`'
+has "a kind that the ledger lacks names the one that is meant" "$("$CORDON" ledger --kind approval 2>&1)" 'approvals are of the kind `gate`'
 has "stats say it in words" "$("$CORDON" approve stats)" "answered faster than one can read"
 is "stats count them" "$("$CORDON" approve stats --json | jq '.persons[0].decisions > 5')" true
 is "and what nobody answered" "$("$CORDON" approve stats --json | jq --arg d "net $door POST ask within 1s" -c '.gates[] | select(.door == $d) | [.asked, .approved, .unanswered]')" "[2,0,2]"
@@ -158,8 +158,8 @@ for verb in list stats revoke; do
         is "a relative CORDON_STATE: approve $verb" "$(CORDON_STATE=rel status "$CORDON" approve $verb)" 125
         has "and why" "$(cat "$T/err")" "not an absolute path"
 done
-id=$("$CORDON" log --kind gate --json 2>/dev/null | grep '"approved"' | head -n 1 | jq -r .digest | sed s/sha256://)
+id=$("$CORDON" ledger --kind gate --json 2>/dev/null | grep '"approved"' | head -n 1 | jq -r .digest | sed s/sha256://)
 ok "an incident is recorded" "$CORDON" incident "$id" "the wrong account"
 is "and counts" "$("$CORDON" approve stats --json | jq '.persons[0].incidents > 0')" true
-ok "the ledger still verifies" "$CORDON" log verify
+ok "the ledger still verifies" "$CORDON" ledger verify
 done_testing

@@ -47,7 +47,7 @@ if command -v tmux >/dev/null; then
         "$CORDON" approve --deny "$("$CORDON" approve --json | jq -r '.items[0].id')" --reason "not this one" >/dev/null 9>&-
         end
         is "one key approves one, --deny denies the next" "$(cat "$T/out")" "200 403"
-        has "the reason is in the record" "$("$CORDON" log --kind gate --json | grep denied | tail -n 1)" "not this one"
+        has "the reason is in the record" "$("$CORDON" ledger --kind gate --json | grep denied | tail -n 1)" "not this one"
         $S kill-server 2>/dev/null
 
         begin --net 'http://web.test/** POST ask vary path' -- sh -c 'for i in 1 2 3; do curl -sS -o /dev/null -w "%{http_code} " -d a=1 http://web.test/$i; done'
@@ -120,7 +120,7 @@ is "nothing runs meanwhile" "$(cat "$T/out")" ""
 $approver --tty yes >/dev/null
 end
 is "approved, it runs" "$(cat "$T/out")" hello
-has "recorded before it starts" "$("$CORDON" log --kind gate | tail -n 1)" ": consumed"
+has "recorded before it starts" "$("$CORDON" ledger --kind gate | tail -n 1)" ": consumed"
 begin -p "$T/p" -- echo hello
 $approver --wait 1 no >/dev/null
 end
@@ -212,7 +212,7 @@ $approver --tty yes >/dev/null
 end
 is "the other is a request like any" "$(cat "$T/out")" 200
 has "doctor names the layer" "$("$CORDON" doctor --json | jq -r '.[] | select(.layer == "approvals") | .state')" weak
-has "and metrics have the figures" "$("$CORDON" log export --format prometheus)" 'cordon_approve_median_seconds{uid='
+has "and metrics have the figures" "$("$CORDON" ledger export --format prometheus)" 'cordon_approve_median_seconds{uid='
 is "a gate that nobody denied for 90 days is proposed" "$("$CORDON" approve stats --json | jq '.gates[] | select(.door == "net a:1 ask") | .stale')" true
 ok "and off" "$CORDON" approve decoys off
 

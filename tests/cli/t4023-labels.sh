@@ -88,7 +88,7 @@ id=$(jq -r .item.id "$T/shown")
 $approver --tty yes "challenge=\"$(printf %s "$id" | tail -c 4)\"" >"$T/answer"
 wait $!
 is "approved, it leaves once" "$(cat "$T/out")" "200 200 "
-has "the approval is recorded" "$("$CORDON" log --kind gate | tail -n 2)" consumed
+has "the approval is recorded" "$("$CORDON" ledger --kind gate | tail -n 2)" consumed
 
 # ---- while the label rises ----
 mkfifo "$T/pipe" && chmod 666 "$T/pipe"

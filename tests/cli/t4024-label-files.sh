@@ -83,10 +83,10 @@ is "dropping needs a reason" "$(status "$CORDON" label drop person untrusted)" 1
 is "and a terminal" "$(status setsid "$CORDON" label drop --reason read person untrusted)" 125
 terminal "$CORDON" label drop --reason "I read it" person untrusted >"$T/said"
 is "a person at one drops it" "$(shown person)" private:mine
-has "with a record of who and why" "$("$CORDON" log --kind file --json | grep '"dropped"')" "I read it"
+has "with a record of who and why" "$("$CORDON" ledger --kind file --json | grep '"dropped"')" "I read it"
 terminal "$CORDON" label drop --reason "I read it" work/other private:edit >"$T/said"
 has "what a file does not have cannot be dropped" "$(cat "$T/said")" "does not have this label"
-ok "the ledger verifies" "$CORDON" log verify
+ok "the ledger verifies" "$CORDON" ledger verify
 
 echo '{' >>"$CORDON_STATE/labels/index"
 is "a damaged index stops a run" "$(status "$CORDON" run -- true)" 125

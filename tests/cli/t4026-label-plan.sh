@@ -70,7 +70,7 @@ printf 'use base/system\nbox two\nread %s/a\nwrite %s/b\n' "$T" "$T" >two.cordon
 printf 'use base/system\nbox three\nread %s/b\n' "$T" >three.cordon
 want=$("$CORDON" plan --json one.cordon two.cordon three.cordon | jq -r '[.[].may_become] | join(",")')
 for box in one two three; do "$CORDON" run -q -p $box.cordon -- true; done
-is "the plan of a workflow is what the ledger has" "$("$CORDON" log --json --kind end | jq -rs '[.[] | .labels // .more.labels] | join(",")')" "$want"
+is "the plan of a workflow is what the ledger has" "$("$CORDON" ledger --json --kind end | jq -rs '[.[] | .labels // .more.labels] | join(",")')" "$want"
 
 # ---- lints ----
 printf '%s\nnet https://out.example/** POST accepts private:mail untrusted\n' "$mail" >bad.cordon

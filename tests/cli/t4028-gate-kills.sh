@@ -18,7 +18,7 @@ begin() { # one request in the background; it waits for its approval
         keeper=$("$CORDON" ps --json | jq -r --arg run "$run" '.[] | select(.run == $run) | .keeper')
         broker=$(pgrep -P "$keeper" -x cordon-egress | tr '\n' ' ')
 }
-states() { "$CORDON" log --kind gate 2>/dev/null | grep "$run" | sed 's/.*: //' | tr '\n' ' '; }
+states() { "$CORDON" ledger --kind gate 2>/dev/null | grep "$run" | sed 's/.*: //' | tr '\n' ' '; }
 gone() { for p in $broker $keeper; do [ ! -e "/proc/$p/exe" ] || return 1; done; }
 # The victim is ended; then what is left of the run ends by itself.
 end_of() { # VICTIM
@@ -76,5 +76,5 @@ is "the same request of a later run asks anew" "$(seen) $(jq '.items | length' "
 $approver no >/dev/null
 wait "$WAITS"
 is "and its no is a no" "$(cat "$T/out") $(seen)" "403 0"
-ok "the ledger still verifies" "$CORDON" log verify
+ok "the ledger still verifies" "$CORDON" ledger verify
 done_testing

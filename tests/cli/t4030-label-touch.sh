@@ -26,7 +26,7 @@ for way in "cat $T/w/hr/a" 'cat pub/../hr/a' 'cat pub/link' 'cd hr; cat a' 'ls h
 done
 run 'for i in 1 2 3 4 5 6 7 8; do cat hr/a & done; wait'
 is "several that wait for one place all get it" "$(sort -u "$T/out") $(wc -l <"$T/out") $(labels)" "secret 8 private:hr"
-has "the touch is in the ledger with its label" "$("$CORDON" log --json 2>/dev/null | grep '"touched"')" private:hr
+has "the touch is in the ledger with its label" "$("$CORDON" ledger --json 2>/dev/null | grep '"touched"')" private:hr
 run 'python3 - <<E
 import ctypes, os, threading
 libc = ctypes.CDLL(None)

@@ -19,7 +19,7 @@ begin() { # ARGUMENT...
 }
 end() { wait "$WAITS"; code=$?; }
 answer() { $approver --run "$run" --wait 1 "$@"; }
-states() { "$CORDON" log --kind gate 2>/dev/null | grep "$1" | sed 's/.*: //' | tr '\n' ' '; }
+states() { "$CORDON" ledger --kind gate 2>/dev/null | grep "$1" | sed 's/.*: //' | tr '\n' ' '; }
 
 # ---- yes ----
 door ' ask'

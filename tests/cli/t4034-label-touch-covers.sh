@@ -63,7 +63,7 @@ is "one that opens a labelled file" "$(in_session "cat $T/w/hr/a")" secret
 is "the next has it at once" "$(in_session "cat $T/w/hr/a; grep -c '$T/w/hr .* - fuse' /proc/self/mountinfo")" "secret
 0"
 "$CORDON" session end "$id" >/dev/null 2>&1
-has "the session's ledger has the touch" "$("$CORDON" log --json 2>/dev/null | grep '"touched"')" private:hr
+has "the session's ledger has the touch" "$("$CORDON" ledger --json 2>/dev/null | grep '"touched"')" private:hr
 
 # ---- breakout ----
 for how in '' --session; do

@@ -53,7 +53,7 @@ private:hr; private:hr"
         is "$n: the next has its label too" "$(run "$n-8" plain 'cat /tmp/left')" "theirs
 private:crm untrusted; private:crm untrusted"
         is "$n: and the session" "$($who "$CORDON" session end "$id" --json 2>/dev/null | jq -r .labels)" "private:crm untrusted"
-        has "$n: and the ledger" "$($who "$CORDON" log --json 2>/dev/null | grep "$(jq -r .run "$T/json.$n-8")" | grep exited)" "private:crm untrusted"
+        has "$n: and the ledger" "$($who "$CORDON" ledger --json 2>/dev/null | grep "$(jq -r .run "$T/json.$n-8")" | grep exited)" "private:crm untrusted"
         $who "$CORDON" label drop --reason test "$T/stamped" private:crm untrusted >/dev/null 2>&1
 
         # ---- files that get no label; bits that many keepers would each have ----

@@ -117,7 +117,7 @@ echo x >"$T/below-tmp"
 is "a path below /tmp" "$(named -- cat "$T/below-tmp")" "$(case $T in /tmp/* | /var/tmp/*) echo "read $T/below-tmp cat read $T/below-tmp" ;; *) refused -- cat "$T/below-tmp" | cut -d ' ' -f 1-3,5- ;; esac)"
 is "a host that the command names, once" "$(named -- python3 -c 'import socket, sys; socket.create_connection((sys.argv[1][7:-1], 80))' http://h.example/ | tr , '\n' | sed -n 's/^ *net/net/p')" "net h.example:80 python3 net h.example:80"
 is "not with --observe off" "$(named --observe off -- cat key)" ""
-recorded() { "$CORDON" log --json --run "$(jq -r .run "$T/status")" --kind denied | grep -c "read $H/host/key"; }
+recorded() { "$CORDON" ledger --json --run "$(jq -r .run "$T/status")" --kind denied | grep -c "read $H/host/key"; }
 is "what was seen is in the ledger" "$(named -- cat "$H/host/key" >/dev/null; recorded)" 1
 is "what was only named is not" "$(named -- cat key >/dev/null; recorded)" 0
 

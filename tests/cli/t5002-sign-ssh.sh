@@ -26,10 +26,10 @@ is "by its fingerprint too" "$(box --sign "ssh:$print" -- ssh-add -l | wc -l)" 1
 is "and of two doors both" "$(box --sign ssh:alice@laptop --sign ssh:other -- ssh-add -l | wc -l)" 2
 "$CORDON" run --sign ssh:alice@laptop --read k.pub --read m -- sh -c 'cp k.pub m ~ && cd && ssh-keygen -q -Y sign -n git -f k.pub m && cat m.sig' >m.sig 2>err
 ok "what it signed verifies outside" sh -c 'ssh-keygen -Y verify -f signers -I alice -n git -s m.sig <m'
-shown=$("$CORDON" log show)
+shown=$("$CORDON" ledger show)
 has "the ledger has it, with what it was for" "$shown" "ssh:$print: signature for \"git\""
 has "and that it was done" "$shown" ": done"
-ok "the ledger verifies" "$CORDON" log verify
+ok "the ledger verifies" "$CORDON" ledger verify
 if command -v git >/dev/null; then
         mkdir repo && git init -q repo && box --sign ssh:alice@laptop --read k.pub --write repo -- sh -c '
                 git config --global user.name A && git config --global user.email a@b && git config --global gpg.format ssh &&
@@ -39,7 +39,7 @@ else
         skip "git" "it is not installed"
 fi
 is "a login is read as one" "$(client ssh:alice@laptop login)" 14
-has "with its user and session" "$("$CORDON" log show)" 'login as "root" for ssh-connection'
+has "with its user and session" "$("$CORDON" ledger show)" 'login as "root" for ssh-connection'
 
 # ---- what does not ----
 blob=$(cut -d ' ' -f 2 k2.pub | base64 -d | od -An -tx1 | tr -d ' \n')
@@ -48,7 +48,7 @@ is "a key that no door names does not sign" "$(client ssh:alice@laptop "foreign 
 is "which is told with the line that permits it" "$(jq -r '.denials[] | select(.effect == "sign" or .kind == "sign" or .code == "sign") | .permit // .line' result)" "sign ssh:$other"
 is "nothing but list and sign is answered" "$(client ssh:alice@laptop kinds)" "{5}"
 is "and the agent has its keys still" "$(ssh-add -l | wc -l)" 2
-has "each is told" "$("$CORDON" log show)" "ssh-agent: remove all keys"
+has "each is told" "$("$CORDON" ledger show)" "ssh-agent: remove all keys"
 for row in "oversize closed" "zero closed" "fragments 12" "pipeline 200" "unread waits" "bind 5 1" "leave 14" "crowd 12"; do
         is "a hostile client: ${row%% *}" "$(client ssh:alice@laptop "${row%% *}")" "${row#* }"
 done

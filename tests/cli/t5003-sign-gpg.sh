@@ -26,7 +26,7 @@ talk() { # COMMAND...: what the agent in the box answers
 
 box --sign "gpg:$sign" --read m -- sh -c 'cp m ~ && cd && gpg -q --armor --detach-sign m && cat m.asc' >m.asc
 has "what it signed verifies outside" "$(gpg --verify m.asc m 2>&1)" "Good signature"
-shown=$("$CORDON" log show)
+shown=$("$CORDON" ledger show)
 has "the ledger has it, with the hash" "$shown" "gpg:$sign: signature of the data with hash"
 has "and that it was done" "$shown" ": done"
 if command -v git >/dev/null; then
@@ -39,14 +39,14 @@ else
 fi
 has "a sign door does not decrypt" "$(box --sign "gpg:$sign" --read s -- gpg -d s)" "decryption failed"
 is "a decrypt door does" "$(box --decrypt "gpg:$decrypt" --read s -- sh -c 'gpg -d s 2>/dev/null')" secret
-has "which is recorded" "$("$CORDON" log show)" "gpg:$decrypt: decryption of"
+has "which is recorded" "$("$CORDON" ledger show)" "gpg:$decrypt: decryption of"
 hasnt "and does not sign" "$(box --decrypt "gpg:$decrypt" --read m -- sh -c 'cp m ~; cd; gpg -q --armor --detach-sign m; cat m.asc')" "BEGIN PGP"
 
 for c in "GENKEY" "EXPORT_KEY $sign" "IMPORT_KEY" "KEYWRAP_KEY --export" "DELETE_KEY $sign" "PASSWD $sign" "PRESET_PASSPHRASE $sign -1" "GET_PASSPHRASE x" "CLEAR_PASSPHRASE x" "GETVAL a" \
         "PUTVAL a b" "KILLAGENT" "RELOADAGENT" "UPDATESTARTUPTTY" "GET_CONFIRMATION x" "LEARN" "GETEVENTCOUNTER" "XYZ"; do
         has "it is not permitted: ${c%% *}" "$(talk "$c")" "ERR 67109115"
 done
-has "each is told" "$(talk KILLAGENT >/dev/null; "$CORDON" log show)" "gpg-agent: end the agent"
+has "each is told" "$(talk KILLAGENT >/dev/null; "$CORDON" ledger show)" "gpg-agent: end the agent"
 has "another key is not there" "$(talk "SIGKEY $decrypt")" "ERR 67108881"
 has "nor listed" "$(talk "HAVEKEY $decrypt")" "ERR 67108881"
 has "a hash of the wrong length is none" "$(talk "SIGKEY $sign" "SETHASH 8 00")" "ERR 67109144"

@@ -83,7 +83,7 @@ AWS_SECRET_ACCESS_KEY=Y"
         else
                 skip "$who: botocore" "python3-botocore is not installed"
         fi
-        { $who "$CORDON" log --json; $who "$CORDON" log reached; } >"$T/log" 2>&1
+        { $who "$CORDON" ledger --json; $who "$CORDON" ledger reach; } >"$T/log" 2>&1
         hasnt "$who: nothing of it is recorded" "$(cat "$T/log" "$T/status" "$T/err"; grep -r -l Q9zz "$home/state")" Q9zz
 done
 # What a key may look like.

@@ -31,7 +31,7 @@ sign="--sign ssh:alice@laptop --read $T/known --net nginx.test:22"
 box root $sign -- $login 'echo from inside; echo "$SSH_CONNECTION" | cut -d " " -f 3,4'
 is "ssh in a box logs in with the key outside" "$status $(cat "$T/out")" "0 from inside
 11.22.33.80 22"
-has "which is recorded as what it is" "$("$CORDON" log show)" "login as \"$me\" for ssh-connection"
+has "which is recorded as what it is" "$("$CORDON" ledger show)" "login as \"$me\" for ssh-connection"
 box root $sign -- sh -c "head -c 3000000 /dev/zero | $login 'wc -c'"
 is "bytes pass both ways" "$status $(cat "$T/out")" "0 3000000"
 box root $sign -- sh -c "$login 'exit 7'"

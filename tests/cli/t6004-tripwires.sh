@@ -20,8 +20,8 @@ for who in root as_user; do
         if $who test -w /dev/fuse; then
                 run --trip secrets -- sh -c 'cat /etc/shadow /root/.ssh/id_rsa; sleep 9; echo survived'
                 is "$who: a look at keys and passwords ends it" "$code $(cat out)" "125 "
-                has "$who: the record says it" "$($who env XDG_STATE_HOME="$T/$who.state" "$CORDON" log --json | jq -r 'select(.kind == "end") | .more.error // empty' | tail -n 1)" "tripwire:"
-                has "$who: and has what was tried" "$($who env XDG_STATE_HOME="$T/$who.state" "$CORDON" log --json | jq -r 'select(.phase == "denied") | .target' | tail -n 1)" "shadow"
+                has "$who: the record says it" "$($who env XDG_STATE_HOME="$T/$who.state" "$CORDON" ledger --json | jq -r 'select(.kind == "end") | .more.error // empty' | tail -n 1)" "tripwire:"
+                has "$who: and has what was tried" "$($who env XDG_STATE_HOME="$T/$who.state" "$CORDON" ledger --json | jq -r 'select(.phase == "denied") | .target' | tail -n 1)" "shadow"
                 run --trip doors -- sh -c 'cat "$0"; sleep 9; echo survived' "$D/file"
                 is "$who: an effect without a door ends it" "$code $(cat out)" "125 "
         else

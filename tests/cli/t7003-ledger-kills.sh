@@ -28,7 +28,7 @@ while read -r delay who; do
                 for p in $(sealer); do kill -9 "$p" 2>/dev/null && killed=$((killed + 1)); done
         fi
         wait $keeper 2>/dev/null
-        out=$("$CORDON" log verify 2>&1) || bad="$bad round $round ($delay $who): $out"
+        out=$("$CORDON" ledger verify 2>&1) || bad="$bad round $round ($delay $who): $out"
 done <dice
 is "after each of 60 kills the ledger verifies" "$bad" ""
 ok "sealers were among the killed" test "$killed" -gt 5
@@ -45,9 +45,9 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 done
 # shellcheck disable=SC2086
 wait $pids
-is "twenty boxes at once leave twenty starts" "$("$CORDON" log --json --box many --kind start | wc -l)" 20
-is "and twenty ends" "$("$CORDON" log --json --box many --kind end | wc -l)" 20
-ok "the ledger verifies" "$CORDON" log verify
+is "twenty boxes at once leave twenty starts" "$("$CORDON" ledger --json --box many --kind start | wc -l)" 20
+is "and twenty ends" "$("$CORDON" ledger --json --box many --kind end | wc -l)" 20
+ok "the ledger verifies" "$CORDON" ledger verify
 # A writer that was stopped in the middle holds the lock: payloads go on, and the result tells.
 python3 - "$L/head" >held 2>&1 <<'EOF' &
 import fcntl, os, struct, sys, time
@@ -69,7 +69,7 @@ has "and the result says that the run was not recorded" "$result" "another write
 ok "within its second of patience" test $took -lt 2500
 kill $holder 2>/dev/null
 wait $holder 2>/dev/null
-ok "and the ledger verifies" "$CORDON" log verify
+ok "and the ledger verifies" "$CORDON" ledger verify
 alone() { [ -z "$(sealer)" ]; }
 soon alone
 is "no sealer stays" "$(sealer)" ""

@@ -16,7 +16,7 @@ python3 "$(dirname "$0")/helpers/seen_server.py" 127.0.0.1 8090 "$T/seen" >"$T/s
 SERVER=$!
 soon test -s "$T/server"
 POST="http://127.0.0.1:8090/** POST with gh" GET="http://127.0.0.1:8090/** GET"
-log() { "$CORDON" log "$@"; }
+log() { "$CORDON" ledger "$@"; }
 run_of() { log --json --box "$1" --kind start | tail -n 1 | jq -r .run; }
 # The processes of this test alone, by what their command line or parent is.
 writers() { for f in $(grep -lsa -F "$CORDON_STATE/ledger" /proc/[0-9]*/cmdline); do p=${f#/proc/} && p=${p%/cmdline} && cat "/proc/$p/cmdline" 2>/dev/null | tr '\0' ' ' | grep -q "^cordon-ledger $1 " && echo "$p"; done; }
@@ -45,9 +45,9 @@ is "every intent has its outcome" "$(log --json --kind unknown)" ""
 is "bytes each way are told" "$(of 'select(.id | endswith(".r1")) | (.more.sent > 100) and (.more.received == 41) and .bytes == .more.sent + .more.received')" true
 hasnt "no query is written down" "$(log --json)" "key=value"
 hasnt "no secret is in the ledger" "$(cat "$CORDON_STATE"/ledger/segments/*)" Q9zz
-has "trace goes from the answer to the credential" "$("$CORDON" log trace "$run.r1" --back)" "$run.c1"
-has "reached counts each effect once" "$(log reached)" "named        1"
-ok "the ledger verifies" "$CORDON" log verify
+has "trace goes from the answer to the credential" "$("$CORDON" ledger trace "$run.r1" --back)" "$run.c1"
+has "reached counts each effect once" "$(log reach)" "named        1"
+ok "the ledger verifies" "$CORDON" ledger verify
 is "no writer stays" "$(writers write)" ""
 
 # ---- what only the policy knows: whom it reaches, what it touches ----
@@ -58,8 +58,8 @@ run=$(run_of says)
 is "a door that touches something has intents, also for a question to oneself" \
         "$(of 'select(.phase == "intent") | .target + " " + .reach + " " + (.touches | join(","))')" "GET http://127.0.0.1:8090/pay/now public money,person"
 is "and outcomes that say so" "$(of 'select(.id | endswith(".r1")) | .reach + " " + (.touches | join(","))')" "public money,person"
-has "reached tells both, the widest first" "$(log reached | sed -n 2p)" "GET http://127.0.0.1:8090/pay/now  touches money, person"
-is "for programs too" "$(log reached --json | jq -c 'select(.reach == "public") | [.touches, .effects]')" '[["money","person"],1]'
+has "reached tells both, the widest first" "$(log reach | sed -n 2p)" "GET http://127.0.0.1:8090/pay/now  touches money, person"
+is "for programs too" "$(log reach --json | jq -c 'select(.reach == "public") | [.touches, .effects]')" '[["money","person"],1]'
 has "it is told in the log" "$(log --run "$run")" "[reaches public] [touches money, person]"
 is "what a door says is not believed against its address" "$(box root --name near --net "http://web.test:8000/** GET reach self" -- curl -sS -m 10 http://web.test:8000/near; log --json --run "$(run_of near)" | jq -r 'select(.phase == "intent") | .reach')" named
 has "doors tells the worst of it" "$("$CORDON" doors --net "https://pay.example.com/** POST reach public touches person money")" "What it does at https://pay.example.com/** reaches the public and touches money, a person."
@@ -158,7 +158,7 @@ if [ "$CORDON_LAB" = root ]; then
                 until [ -e "$1/room" ]; do sleep 0.1; done
                 curl -s -m 20 -o /dev/null -w "%{http_code}" -d x http://127.0.0.1:8090/room' sh "$T/gate"
         is "room again: the door is open again" "$(cat "$T/out") $(cat "$T/seen")" "503 200 POST /room"
-        ok "and the ledger verifies" "$CORDON" log verify
+        ok "and the ledger verifies" "$CORDON" ledger verify
         quiet
         mount -o remount,ro "$T/small"
         unwritable "a read-only disk" "the ledger cannot be written: "
@@ -250,10 +250,10 @@ ours.close()
 print('ended', p.wait())
 END
 is "what it may say is answered" "$(tr '\n' ' ' <"$T/answers")" "first 1 second 1 ended 0 "
-CORDON_STATE=$T/lies "$CORDON" log --json >"$T/lied"
+CORDON_STATE=$T/lies "$CORDON" ledger --json >"$T/lied"
 is "every record is one of its run's effects" "$(jq -r 'select(.run == "liar") | .id' "$T/lied" | grep -v -x -E 'liar\.[qcr][0-9]+')" ""
 is "an effect has one outcome" "$(jq -r .id "$T/lied" | sort | uniq -d)" ""
-is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" log verify | tail -n 1)" "nothing that is sealed was changed, removed, reordered or added"
+is "and the ledger verifies" "$(CORDON_STATE=$T/lies "$CORDON" ledger verify | tail -n 1)" "nothing that is sealed was changed, removed, reordered or added"
 
 # ---- the first thing that a box does, where there is no ledger yet ----
 : >"$T/seen"
@@ -270,7 +270,7 @@ keep=$XDG_CONFIG_HOME XDG_CONFIG_HOME=$T/state-user/home
 box as_user --name mine --net "$POST" -- curl -sS -m 10 -d x http://127.0.0.1:8090/mine
 XDG_CONFIG_HOME=$keep
 is "an ordinary user: it goes" "$(cat "$T/out")" ok
-is "an ordinary user: with its intent" "$(as_user "$CORDON" log --json --box mine --kind intent | jq -r .target)" "POST http://127.0.0.1:8090/mine"
+is "an ordinary user: with its intent" "$(as_user "$CORDON" ledger --json --box mine --kind intent | jq -r .target)" "POST http://127.0.0.1:8090/mine"
 ok "an ordinary user: and it is sealed" soon sh -c '"$@" log verify --json | jq -e ".ok and .sealed > 0"' - setpriv --reuid 65533 --regid 65533 --clear-groups env CORDON_STATE="$T/state-user" "$CORDON"
 
 # ---- an apply ----
@@ -355,14 +355,14 @@ ok "servers saw requests in the meantime" test "$(wc -l <"$T/happened")" -gt "$r
 is "every request that a server saw has its intent" "$(comm -23 "$T/happened" "$T/intents")" ""
 unknown=$(log --json --kind unknown | wc -l)
 ok "an intent whose end nobody saw is unknown ($unknown of $(wc -l <"$T/intents"))" test "$unknown" -gt 0
-has "verify counts them" "$("$CORDON" log verify)" "$unknown intent"
+has "verify counts them" "$("$CORDON" ledger verify)" "$unknown intent"
 has "log says so" "$(log --kind unknown | tail -n 1)" "[outcome unknown]"
 one=$(log --json --kind unknown | tail -n 1 | jq -r .id)
-has "trace says so" "$("$CORDON" log trace "$one")" "[outcome unknown]"
+has "trace says so" "$("$CORDON" ledger trace "$one")" "[outcome unknown]"
 has "show says so" "$(log show "${one%.*}")" "[outcome unknown]"
-"$CORDON" log react --from operator "$one" "it had happened" >/dev/null
+"$CORDON" ledger note --from operator "$one" "it had happened" >/dev/null
 is "until somebody knows" "$(log --json --kind unknown | wc -l)" $((unknown - 1))
-ok "the ledger verifies" "$CORDON" log verify
+ok "the ledger verifies" "$CORDON" ledger verify
 is "no writer stays" "$(writers write)" ""
 kill $SERVER $SLOW
 done_testing

@@ -13,13 +13,13 @@ quiet() { CORDON_LEDGER=off "$CORDON" "$@" 2>&1; }
 sums() { (cd state && find ledger -type f | sort | xargs sha256sum); }
 
 old && sums >want
-has "verify: all of it is sealed by its own key" "$(quiet log verify)" "11 records, 10 of them under 4 checkpoints
+has "verify: all of it is sealed by its own key" "$(quiet ledger verify)" "11 records, 10 of them under 4 checkpoints
 1 record is not sealed yet: only its checksum protects it
 11 records of version 1 since 2026-11-15T17:55:25Z
 nothing that is sealed was changed, removed, reordered or added"
 sums >got
 ok "verify reads only" cmp want got
-is "log" "$(quiet log --json --run $run | jq -r '"\(.id) \(.kind) \(.phase) \(.result // "")"' | sed "s/^$run.//")" "start start start 
+is "log" "$(quiet ledger --json --run $run | jq -r '"\(.id) \(.kind) \(.phase) \(.result // "")"' | sed "s/^$run.//")" "start start start 
 1 file claim shown; single reads are not observed
 2 output outcome 
 3 output outcome 
@@ -27,18 +27,18 @@ end end end exited 0
 q00ddda file intent 
 a00ddda1 file outcome applied
 a8e6adf1 file human taken back"
-has "log show by the box's name" "$(quiet log show gold)" "file /tmp/golden/p/a: applied"
-is "trace leads from the file to the run's start" "$(quiet log trace $run.a00ddda1 | grep -c -e "$run.start  start sh" -e "$run.q00ddda  file intent")" 2
-is "a digest of then is still found" "$(quiet log --json | jq -r 'select(.id == "'$run'.a00ddda1") | .digest')" "sha256:$(printf 'ONE\n' | sha256sum | cut -d' ' -f1)"
+has "log show by the box's name" "$(quiet ledger show gold)" "file /tmp/golden/p/a: applied"
+is "trace leads from the file to the run's start" "$(quiet ledger trace $run.a00ddda1 | grep -c -e "$run.start  start sh" -e "$run.q00ddda  file intent")" 2
+is "a digest of then is still found" "$(quiet ledger --json | jq -r 'select(.id == "'$run'.a00ddda1") | .digest')" "sha256:$(printf 'ONE\n' | sha256sum | cut -d' ' -f1)"
 "$CORDON" run -q --no-stdin --name green -- true 2>err
-is "a run of today adds to it" "$(cat err) $(quiet log --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
+is "a run of today adds to it" "$(cat err) $(quiet ledger --json | jq -r 'select(.box == "green") | .kind' | tr '\n' ' ')" " start end "
 is "without its key nothing more is sealed" "$("$T/libexec/cordon-ledger" seal-once state/ledger 2>&1 | grep -c 'key is missing')" 1
-has "and what was stays so" "$(quiet log verify)" "13 records, 10 of them under 4 checkpoints
+has "and what was stays so" "$(quiet ledger verify)" "13 records, 10 of them under 4 checkpoints
 3 records are not sealed yet: only their checksums protect them
 13 records of version 1 since 2026-11-15T17:55:25Z
 nothing that is sealed was changed"
 old && printf X | dd of=state/ledger/segments/00000001.seg bs=1 seek=700 conv=notrunc status=none
-has "one byte of then that is another now is found" "$(quiet log verify)" ALTERED
+has "one byte of then that is another now is found" "$(quiet ledger verify)" ALTERED
 
 old && printf cordonH2 | dd of=state/ledger/head conv=notrunc status=none && sums >want
 for verb in "log verify" log "log show gold" "log trace $run.end" "log prune --older 1d" "run --no-stdin --require-ledger -- true"; do

@@ -12,7 +12,7 @@ fi
 # Nobody seals but this test: where the program is looked for there is one that does nothing.
 mkdir "$T/idle" && printf '#!/bin/sh\n' >"$T/idle/cordon-ledger" && chmod 755 "$T/idle" "$T/idle/cordon-ledger"
 run() { CORDON_LIBEXEC=$T/idle "$CORDON" run -q "$@" </dev/null >/dev/null 2>&1; }
-id_of() { CORDON_LIBEXEC=$T/idle "$CORDON" log --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
+id_of() { CORDON_LIBEXEC=$T/idle "$CORDON" ledger --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 seal() { "$sealer" seal-once "$1" 2>&1; echo "$?"; }
 # from WHERE: a copy of the ledger at WHERE, for one attempt; its last checkpoint's text in $last
 from() { rm -rf "$T/copy" && cp -a "$1" "$T/copy" && last=$(cat "$T/copy/checkpoints"); }
@@ -40,7 +40,7 @@ if unwatched true 2>/dev/null; then
                         run -- echo "there meanwhile"
                         wait $!
                         echo "$?: $(cat err)" >ended
-                        "$CORDON" log verify --json >verified
+                        "$CORDON" ledger verify --json >verified
                 )
                 ! jq -e '.sealed == .records' <verified >/dev/null || break
         done
@@ -52,11 +52,11 @@ fi
 
 # ---- proofs ----
 id=$(id_of box4 output)
-unsealed() { CORDON_LIBEXEC=$T/idle "$CORDON" log proof "$id"; } # else it would be sealed for the proof
+unsealed() { CORDON_LIBEXEC=$T/idle "$CORDON" ledger proof "$id"; } # else it would be sealed for the proof
 has "a record that no checkpoint covers is not proved" "$(unsealed 2>&1)" "the record is not sealed yet"
 is "and gives no proof" "$(unsealed 2>/dev/null)" ""
 is "with the next checkpoint" "$(seal "$L")" 0
-has "it is" "$("$CORDON" log proof "$id" 2>&1)" "c2sp.org/tlog-proof@v1"
+has "it is" "$("$CORDON" ledger proof "$id" 2>&1)" "c2sp.org/tlog-proof@v1"
 cp -a "$L" "$T/whole"
 flip "$L"/tiles/0
 has "tiles that prove nothing are told, and no proof is given" "$(unsealed 2>&1)" "does not prove this record any more"
@@ -69,7 +69,7 @@ from "$L"
 flip "$T"/copy/tiles/*
 is "with wrong tiles it seals what the records say" "$(seal "$T/copy")" 0
 rm -rf "$L" && cp -a "$T/copy" "$L"
-ok "and that verifies" "$CORDON" log verify
+ok "and that verifies" "$CORDON" ledger verify
 ok "with one more checkpoint" test "$(grep -c '^— ' "$L/checkpoints")" -gt "$(grep -c '^— ' "$T/before/checkpoints")"
 
 # ---- records are not ----
@@ -97,7 +97,7 @@ has "other records than those that were signed: nothing is signed" "$(seal "$T/c
 is "and no checkpoint is added" "$(cat "$T/copy/checkpoints")" "$last"
 
 # ---- keys and notes ----
-"$CORDON" log keys >keys
+"$CORDON" ledger keys >keys
 checked() { "$sealer" check "$1" <"$2" 2>&1 | sed 's/^[0-9]* //' | sort -u | tr '\n' ' '; }
 is "a good key judges" "$(checked keys "$L/checkpoints")" "good "
 python3 - <<'END'

@@ -22,7 +22,7 @@ mkdir hosts kept
 grow 60 0
 
 # --- one order ---
-"$CORDON" log merge hosts/* >all 2>err
+"$CORDON" ledger merge hosts/* >all 2>err
 is "a hundred ledgers are merged" "$?:$(wc -l <all)" "0:6000"
 has "and counted: every job but one has its cause on another host" "$(cat err)" "6000 records of 100 ledgers; 599 causes in another ledger, 0 in none, 0 in circles"
 cat >order.py <<'E'
@@ -39,65 +39,65 @@ print(len(seen), early, back)
 E
 is "no record stands before one that it names, and each ledger keeps its order" "$(python3 order.py all)" "6000 0 0"
 # shellcheck disable=SC2046
-"$CORDON" log merge $(find hosts/* -maxdepth 0 | sort -R) >turned 2>/dev/null
+"$CORDON" ledger merge $(find hosts/* -maxdepth 0 | sort -R) >turned 2>/dev/null
 ok "whatever the order of the arguments" cmp all turned
-"$CORDON" log --json --ledger hosts/n1 --ledger hosts/n2 | sort >several
-"$CORDON" log merge hosts/n1 hosts/n2 2>err | sort >merged
-ok "the records are those that \`cordon log\` gives of several" cmp several merged
+"$CORDON" ledger --json --from hosts/n1 --from hosts/n2 | sort >several
+"$CORDON" ledger merge hosts/n1 hosts/n2 2>err | sort >merged
+ok "the records are those that \`cordon ledger\` gives of several" cmp several merged
 has "a cause that no ledger has is counted" "$(cat err)" "6 in none"
 ok "and marked" grep -q '"lost_cause":true' merged
 
 # --- a host whose clock is wrong by days ---
 cp -a hosts/n3 late && python3 "$here/helpers/ledger_age.py" late/ledger 3 >/dev/null && rm -rf late/ledger/checkpoints late/ledger/tiles late/ledger/head
 seal late
-"$CORDON" log merge hosts/n2 late 2>/dev/null >all
+"$CORDON" ledger merge hosts/n2 late 2>/dev/null >all
 is "a clock that is wrong by days puts no effect before its cause" "$(python3 order.py all | cut -d' ' -f3):$(grep -n '"id":"h3.0-0"' all | cut -d: -f1)" "0:$(($(grep -n '"id":"h2.0-9"' all | cut -d: -f1) + 1))"
 
 # --- causes to and fro, and in a circle: a record of h1 names one of h0 that comes after what it waits for ---
 umask 077 && mkdir -p circle/a/ledger circle/b/ledger twisted/a/ledger
 ./ledger circle/a/ledger host 0/2/20/0 && ./ledger circle/b/ledger host 1/2/20/0
 for h in circle/a circle/b; do seal $h; done
-"$CORDON" log merge circle/a circle/b >out 2>err
+"$CORDON" ledger merge circle/a circle/b >out 2>err
 has "two hosts that cause each other's jobs in turn are no circle" "$(cat err)" "40 records of 2 ledgers; 3 causes in another ledger, 0 in none, 0 in circles"
 
 # h0 as the first of two: its job 1 waits for job 0 of h1, which waits for job 0 of h0. Written from job 1 on, h0 has job 0 last.
 ./ledger twisted/a/ledger host 0/2/10/10 && ./ledger twisted/a/ledger host 0/2/10/0 && seal twisted/a
-"$CORDON" log merge twisted/a circle/b >out 2>err
+"$CORDON" ledger merge twisted/a circle/b >out 2>err
 has "a circle is broken, counted" "$(cat err)" "40 records of 2 ledgers; 2 causes in another ledger, 0 in none, 1 in circles"
 is "and marked" "$(grep -c '"in_circle":true' out)" 1
 
 # --- what is wrong with a ledger stops it ---
 cp -a hosts/n1 bad && printf X | dd of=bad/ledger/segments/00000001.seg bs=1 seek=700 conv=notrunc status=none
-is "a changed ledger is refused" "$("$CORDON" log merge hosts/n2 bad 2>&1 >/dev/null | grep -c 'is not what was signed')" 1
-has "given twice" "$("$CORDON" log merge hosts/n1 hosts/n1 2>&1)" "is given twice"
-has "none" "$("$CORDON" log merge 2>&1)" "which ledgers?"
-is "a full disk is said" "$("$CORDON" log merge hosts/n1 2>&1 >/dev/full | grep -c 'cannot be written')" 1
-has "no place to sort" "$("$CORDON" log merge --temporary /nonexistent hosts/n1 2>&1)" "no temporary file"
+is "a changed ledger is refused" "$("$CORDON" ledger merge hosts/n2 bad 2>&1 >/dev/null | grep -c 'is not what was signed')" 1
+has "given twice" "$("$CORDON" ledger merge hosts/n1 hosts/n1 2>&1)" "is given twice"
+has "none" "$("$CORDON" ledger merge 2>&1)" "which ledgers?"
+is "a full disk is said" "$("$CORDON" ledger merge hosts/n1 2>&1 >/dev/full | grep -c 'cannot be written')" 1
+has "no place to sort" "$("$CORDON" ledger merge --temporary /nonexistent hosts/n1 2>&1)" "no temporary file"
 
 # --- the collector ---
-is "checkpoints of all hosts are kept" "$("$CORDON" log collect --kept kept hosts/* | grep -c ': 60 records, 60 new')" 100
+is "checkpoints of all hosts are kept" "$("$CORDON" ledger collect --kept kept hosts/* | grep -c ': 60 records, 60 new')" 100
 cp -a hosts old
 grow 20 60
-is "what is new is counted" "$("$CORDON" log collect --kept kept hosts/* | grep -c ': 80 records, 20 new')" 100
+is "what is new is counted" "$("$CORDON" ledger collect --kept kept hosts/* | grep -c ': 80 records, 20 new')" 100
 # Each host in turn is set back to what it was, with its own key and its own seals; all others go on.
 found=0
 for k in $(seq 0 $((HOSTS - 1))); do
         mv "hosts/n$k" aside && cp -a "old/n$k" "hosts/n$k"
-        "$CORDON" log collect --kept kept "hosts/n$k" >out 2>err
+        "$CORDON" ledger collect --kept kept "hosts/n$k" >out 2>err
         [ $? -eq 1 ] && grep -q "^n$k: rolled back: 80 records were sealed, and now 60 are" out && found=$((found + 1))
         rm -rf "hosts/n$k" && mv aside "hosts/n$k"
 done
-is "all others fit" "$("$CORDON" log collect --kept kept hosts/* | grep -c ': 80 records, 0 new')" 100
+is "all others fit" "$("$CORDON" ledger collect --kept kept hosts/* | grep -c ': 80 records, 0 new')" 100
 is "a host that was rolled back is found, each of them" "$found of $HOSTS" "100 of 100"
 cp -a old/n5 again && ./ledger again/ledger host 5/100/40/60 && seal again && mv hosts/n5 aside && mv again hosts/n5
-has "one that went on from an older state, and is longer now" "$("$CORDON" log collect --kept kept hosts/n5 2>/dev/null)" "n5: changed: "
-is "it stays found" "$("$CORDON" log collect --json --kept kept hosts/n5 2>/dev/null | jq -r .verdict)" changed
+has "one that went on from an older state, and is longer now" "$("$CORDON" ledger collect --kept kept hosts/n5 2>/dev/null)" "n5: changed: "
+is "it stays found" "$("$CORDON" ledger collect --json --kept kept hosts/n5 2>/dev/null | jq -r .verdict)" changed
 rm -rf hosts/n5/ledger && mkdir -m 700 hosts/n5/ledger && ./ledger hosts/n5/ledger host 5/100/200/0 && seal hosts/n5
-has "so is one with a new key" "$("$CORDON" log collect --kept kept hosts/n5 2>/dev/null)" "n5: changed: "
+has "so is one with a new key" "$("$CORDON" ledger collect --kept kept hosts/n5 2>/dev/null)" "n5: changed: "
 rm -rf hosts/n5
-has "and one that is gone" "$("$CORDON" log collect --kept kept hosts/n5 2>/dev/null)" "n5: missing: "
-is "each with the name that its merged records have" "$("$CORDON" log collect --json --kept kept hosts/n7/ | jq -r '.host + " " + .ledger')" "n7 $(cut -d+ -f1 hosts/n7/ledger/key.pub)"
-has "checkpoints are kept in a directory that is there" "$("$CORDON" log collect --kept kpet hosts/n6 2>&1)" "mkdir -m 700"
-has "no name of a host" "$("$CORDON" log collect --kept kept hosts/n6/. 2>&1)" "does not end in the name of a host"
-has "no directory of checkpoints" "$("$CORDON" log collect hosts/n6 2>&1)" "where are their checkpoints kept"
+has "and one that is gone" "$("$CORDON" ledger collect --kept kept hosts/n5 2>/dev/null)" "n5: missing: "
+is "each with the name that its merged records have" "$("$CORDON" ledger collect --json --kept kept hosts/n7/ | jq -r '.host + " " + .ledger')" "n7 $(cut -d+ -f1 hosts/n7/ledger/key.pub)"
+has "checkpoints are kept in a directory that is there" "$("$CORDON" ledger collect --kept kpet hosts/n6 2>&1)" "mkdir -m 700"
+has "no name of a host" "$("$CORDON" ledger collect --kept kept hosts/n6/. 2>&1)" "does not end in the name of a host"
+has "no directory of checkpoints" "$("$CORDON" ledger collect hosts/n6 2>&1)" "where are their checkpoints kept"
 done_testing

@@ -52,7 +52,7 @@ P
 chmod 644 bytes.py
 # told NAME: what the ledger has of the run NAME, as the table says it. What reaches nobody but ourselves has no intent.
 told() {
-        "$CORDON" log --json --box "$1" >"$T/records"
+        "$CORDON" ledger --json --box "$1" >"$T/records"
         jq -rs '
                 map(select(.kind == "request" or .kind == "net")) as $r
                 | ($r | map(select(.phase == "intent"))) as $intents
@@ -61,7 +61,7 @@ told() {
                 | if $n != 1 or (($intents | length) != 1 and $outcomes[0].reach != "self") then "intents \($intents | length) outcomes \($n)" else
                   $outcomes[0].more as $m | [$m.end // "done", (if $m.sent > 0 then "some" else "0" end), (if $m.received > 0 then "some" else "0" end)] | join(" ") end' "$T/records"
 }
-effects() { "$CORDON" log reached --json | jq -s 'map(.effects // 0) | add // 0'; }
+effects() { "$CORDON" ledger reach --json | jq -s 'map(.effects // 0) | add // 0'; }
 # Sums of the result: a request that stayed has no bytes there, and none is there twice.
 sums() { jq -r '[.net.destinations[]] | (map(.sent) | add) as $s | (map(.received) | add) as $r | (if $s > 0 then "some" else "0" end) + " " + (if $r > 0 then "some" else "0" end)' "$T/status"; }
 "$CORDON" run -q -- true </dev/null 9>&-
@@ -82,7 +82,7 @@ while IFS='|' read -r left right; do
         ids=$(jq -r 'select(.kind == "file" and .phase == "claim") | .id' "$T/records")
         is "$name: the file that was shown is a cause" "$(jq -rs --arg id "$ids" 'map(select((.kind == "request" or .kind == "net") and (.phase == "intent" or (.phase == "outcome" and .reach == "self")))) | map(.parents | index($id) != null) | all' "$T/records")" true
 done <ways
-ok "the ledger verifies" "$CORDON" log verify
+ok "the ledger verifies" "$CORDON" ledger verify
 
 # ---- a connection that was kept, and is gone when it has its next request: what is harmless goes again, once, as one effect ----
 # NAME DOOR CURL-OPTIONS | what the server had | how the two ended
@@ -99,8 +99,8 @@ while IFS='|' read -r left server ends; do
         case $door in *ask) for _ in 1 2; do $approver --wait 1 --tty yes; done >"$T/said" 2>&1 ;; esac
         wait $run
         is "$name: what the server had" "$(tr '\n' ';' <"$T/lab/lost.log" 2>/dev/null)" "$(echo "$server" | sed 's/^ *//; s/ *$//')"
-        "$CORDON" log --json --box "$name" --kind intent >"$T/intents"
-        "$CORDON" log --json --box "$name" --kind outcome | jq -r 'select(.kind == "request") | .more.end // "done"' >"$T/outcomes"
+        "$CORDON" ledger --json --box "$name" --kind intent >"$T/intents"
+        "$CORDON" ledger --json --box "$name" --kind outcome | jq -r 'select(.kind == "request") | .more.end // "done"' >"$T/outcomes"
         is "$name: one intent and one outcome each" "$(wc -l <"$T/intents") $(tr '\n' ' ' <"$T/outcomes")" "2 $(echo "$ends" | sed 's/^ *//') "
         is "$name: counted once" "$(($(effects) - before))" 2
 done <<'W'
@@ -114,10 +114,10 @@ W
 echo in >h1 && for i in 1 2 3 4 5 6 7; do echo "$i" >"f$i"; done
 set -- && for i in 1 2 3 4 5 6 7; do set -- "$@" --read "$T/f$i"; done
 echo text | "$CORDON" run -q --name given "$@" --in doc --handle "doc=$T/h1" --net 'http://web.test:8000/** POST' -- sh -c 'curl -sS -m 20 -d x http://web.test:8000/one; cat >/dev/null; curl -sS -m 20 -d y http://web.test:8000/two' >/dev/null 9>&-
-back() { "$CORDON" log trace "$("$CORDON" log --json --box "$1" --kind intent | jq -r --arg t "$2" 'select(.target | endswith($t)) | .id')" --back --json | jq -r '.[1:][].record | select(.kind != "exec") | (.door // .kind) + (if .door == "read" then " " + (.target | sub(".*/"; "")) else "" end)' | sort -u | tr '\n' ' '; }
+back() { "$CORDON" ledger trace "$("$CORDON" ledger --json --box "$1" --kind intent | jq -r --arg t "$2" 'select(.target | endswith($t)) | .id')" --back --json | jq -r '.[1:][].record | select(.kind != "exec") | (.door // .kind) + (if .door == "read" then " " + (.target | sub(".*/"; "")) else "" end)' | sort -u | tr '\n' ' '; }
 is "files, a handle and standard input" "$(back given /two | sed 's/net [^ ]* POST //')" "handle in doc read f1 read f2 read f3 read f4 read f5 read f6 read f7 request start stdin "
 echo text | "$CORDON" run -q --name pipe-a -- cat 9>&- | "$CORDON" run -q --name pipe-b --net 'http://web.test:8000/** POST' -- sh -c 'read x; curl -sS -m 20 -d "$x" http://web.test:8000/three' >/dev/null 9>&-
-has "the run whose bytes it sends" "$("$CORDON" log trace "$("$CORDON" log --json --box pipe-b --kind intent | jq -r .id)" --back --json | jq -r '.[].record.box' | sort -u | tr '\n' ' ')" "pipe-a pipe-b"
+has "the run whose bytes it sends" "$("$CORDON" ledger trace "$("$CORDON" ledger --json --box pipe-b --kind intent | jq -r .id)" --back --json | jq -r '.[].record.box' | sort -u | tr '\n' ' ')" "pipe-a pipe-b"
 
 # ---- a session: the run under way, and no other; its doors, and not the first of a stock policy ----
 set -- && for i in 1 2 3 4 5 6 7; do set -- "$@" --read "$T/f$i"; done
@@ -126,9 +126,9 @@ if "$CORDON" session new "$@" --net 'http://web.test:8000/** POST' sess >/dev/nu
         "$CORDON" session run -n sess -- curl -sS -m 20 -d x http://web.test:8000/in >/dev/null 2>&1 9>&-
         "$CORDON" session run -n sess -- sh -c 'curl -sS -m 20 -d x http://web.test:8000/after; curl -sS -m 5 -d x http://web.test:81/not' >/dev/null 2>&1 9>&-
         "$CORDON" session end sess
-        "$CORDON" log --json >"$T/records"
+        "$CORDON" ledger --json >"$T/records"
         made=$(jq -rs 'map(select(.phase == "intent" and (.target | endswith("/in"))))[0].id' "$T/records")
-        "$CORDON" log trace "$made" --back --json | jq -r '.[].record | select(.kind == "start") | .kind + " " + .target' | sort >"$T/starts"
+        "$CORDON" ledger trace "$made" --back --json | jq -r '.[].record | select(.kind == "start") | .kind + " " + .target' | sort >"$T/starts"
         is "a request of a session names the run that made it" "$(tr '\n' ' ' <"$T/starts")" "start curl start session "
         is "the doors of its runs are the caller's" "$(jq -rs '(map(select(.kind == "start" and .more["in-session"] == 1))[0].run) as $r | map(select(.run == $r and .kind == "file" and .phase == "claim") | .target | sub(".*/"; "")) | join(" ")' "$T/records")" "f1 f2 f3 f4 f5 f6 f7"
         denied=$(jq -rs 'map(select(.phase == "denied" and .kind == "net" and (.target | contains("web.test:81")))) | "\(length) \(map(select(.more["of-session"] == null)) | length)"' "$T/records")
@@ -155,9 +155,9 @@ face() { # NAME OPTION...: as the records say it, without what differs from run 
         # shellcheck disable=SC2086
         (IFS=' '; set -- "$@" --name "$name"; for d in --read "$T/job.sh" --net 'http://web.test:8000/** POST' --net 'http://web.test:8001/** POST'; do set -- "$@" "$d"; done; exec "$CORDON" run "$@" -- sh "$T/job.sh") >"$T/out" 2>"$T/err" </dev/null 9>&-
         soon ended "$name"
-        "$CORDON" log --json --box "$name" | jq -r "$records" | sort
+        "$CORDON" ledger --json --box "$name" | jq -r "$records" | sort
 }
-ended() { [ -n "$("$CORDON" log --json --box "$1" --kind end)" ]; }
+ended() { [ -n "$("$CORDON" ledger --json --box "$1" --kind end)" ]; }
 face plain >plain.txt
 ok "a run has many records" test "$(wc -l <plain.txt)" -gt 6
 is "and of each kind" "$(cut -d '|' -f 1,2 plain.txt | sort -u | tr '\n' ' ')" "file|claim file|denied net|denied request|intent request|outcome "
@@ -187,7 +187,7 @@ else
 fi
 
 # told_face NAME STATE: what face() tells, of another ledger
-told_face() { CORDON_STATE=$2 "$CORDON" log --json --run "$1" | jq -r "$records" | sort; }
+told_face() { CORDON_STATE=$2 "$CORDON" ledger --json --run "$1" | jq -r "$records" | sort; }
 id=$(run "$(token acme)" "{\"argv\":[\"sh\",\"$T/job.sh\"],\"policy\":\"face\"}" | jq -r .run)
 is "over HTTP: the same records" "$(told_face "$id" "$C/cordon/serve/tenants/acme/state" | diff plain.txt -)" ""
 done_testing

@@ -51,7 +51,7 @@ absent end end||/nonexistent
 said output outcome||sh -c 'echo said; echo oops >&2'
 W
 # told NAME: its records, without what differs from run to run
-told() { $who "$CORDON" log --json --box "$1" | jq -r '[.kind, .phase, .door // "", .target // "", .result // "", (.count // 1), .reach // "", .more.end // "", .more.reason // "", .more.effect // "", .more.labels // "", .more.stopped // "", (.more // {} | keys | join(","))] | join("|")' | sort; }
+told() { $who "$CORDON" ledger --json --box "$1" | jq -r '[.kind, .phase, .door // "", .target // "", .result // "", (.count // 1), .reach // "", .more.end // "", .more.reason // "", .more.effect // "", .more.labels // "", .more.stopped // "", (.more // {} | keys | join(","))] | join("|")' | sort; }
 # made NAME OPTION...: what the row does, under that name
 made() {
         name=$1

@@ -15,7 +15,7 @@ while read -r line; do
         *) fail "${line#not ok }" ;;
         esac
 done <"$T/said"
-tools() { as_user env CORDON_STATE="$D/state" timeout 60 "$CORDON" log tools "$@" </dev/null 2>"$T/err"; }
+tools() { as_user env CORDON_STATE="$D/state" timeout 60 "$CORDON" ledger tools "$@" </dev/null 2>"$T/err"; }
 if command -v jq >/dev/null; then
         tools --json >"$T/tools"
         is "the table of tools has calls, depth, cost and reach" "$(jq -c '[.[] | select(.tool)] | length > 0 and all(.[]; .depth > 0 and .box != "" and (.reach | IN("self", "tenant", "named", "public"))) and any(.[]; .calls > 0 and .answer_us > 0)' "$T/tools")" true

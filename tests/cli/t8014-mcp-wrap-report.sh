@@ -58,7 +58,7 @@ is "and no JSON" "$(grep -c '[{}]' "$T/err")" 0
 if [ -w /dev/fuse ]; then
         is "the worst is told first" "$(grep -m 1 'blocked: ' "$T/err" | sed "s,$H/,,; s/ by .*//")" "cordon: blocked: read .ssh/id_rsa"
         is "five are told" "$(grep -c 'cordon: blocked: ' "$T/err")" 5
-        has "the rest is folded" "$(cat "$T/err")" "4 more blocked: cordon log show"
+        has "the rest is folded" "$(cat "$T/err")" "4 more blocked: cordon ledger show"
         is "with the line that opens them, as an option" "$(grep -c "^hint: --read $H/other" "$T/err")" 4
 else
         skip "refusals" "/dev/fuse cannot be opened"

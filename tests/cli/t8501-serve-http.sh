@@ -110,7 +110,7 @@ for who in root as_user; do
         kill "$serve"
         ok "$who: it ends by a signal" soon gone "$serve"
         ok "$who: and removes its socket" test ! -e "$S"
-        has "$who: each tenant has a ledger of its own" "$($who env CORDON_STATE="$C/cordon/serve/tenants/a/state" "$CORDON" log verify 2>&1)" "nothing that is sealed was changed"
+        has "$who: each tenant has a ledger of its own" "$($who env CORDON_STATE="$C/cordon/serve/tenants/a/state" "$CORDON" ledger verify 2>&1)" "nothing that is sealed was changed"
         ok "$who: b, which ran nothing, has none" test ! -e "$C/cordon/serve/tenants/b/state/ledger"
 done
 done_testing

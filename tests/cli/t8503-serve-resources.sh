@@ -71,7 +71,7 @@ proven() { http GET "/v1/ledger/$record/proof" "$a" >"$T/proof" && [ "$(answered
 ok "a proof of one" soon proven
 http GET /v1/ledger/keys "$a" >"$T/keys"
 chmod 644 "$T/keys" "$T/proof"
-ok "anyone can check it" cordon log verify --key "$T/keys" --proof "$T/proof"
+ok "anyone can check it" cordon ledger verify --key "$T/keys" --proof "$T/proof"
 has "its causes" "$(http GET "/v1/ledger/$record/trace" "$a")" "$record"
 is "the ledger verifies" "$(http GET /v1/ledger/verify "$a" | jq -r .ok)" true
 has "a checkpoint" "$(http GET /v1/ledger/checkpoint "$a" | head -n 1)" cordon

@@ -9,9 +9,9 @@ configure
 tenant a b idle
 base=$C/cordon/serve/tenants
 a=$(token a) b=$(token b)
-verify() { cordon log verify --json >"$T/verified" 2>"$T/err"; v_status=$?; }
+verify() { cordon ledger verify --json >"$T/verified" 2>"$T/err"; v_status=$?; }
 finds() { jq -r '.findings | join("\n")' "$T/verified"; }
-heads() { cordon log --kind head --json | jq -r '.result + " " + .target + " " + (.count | tostring)'; }
+heads() { cordon ledger --kind head --json | jq -r '.result + " " + .target + " " + (.count | tostring)'; }
 of() { jq -r ".tenants[] | select(.tenant == \"$1\") | $2" "$T/verified"; }
 
 serve
@@ -22,8 +22,8 @@ is "the end records a head of each tenant that had runs" "$(heads | grep '^end' 
 end b"
 verify
 is "they fit" "$v_status $(of a .fits) $(of b .fits)" "0 true true"
-is "and cover every record" "$(of a .records)" "$(CORDON_STATE=$base/a/state; $who env CORDON_STATE="$CORDON_STATE" "$CORDON" log verify --json | jq .records)"
-has "in words" "$(cordon log verify)" "tenant a: "
+is "and cover every record" "$(of a .records)" "$(CORDON_STATE=$base/a/state; $who env CORDON_STATE="$CORDON_STATE" "$CORDON" ledger verify --json | jq .records)"
+has "in words" "$(cordon ledger verify)" "tenant a: "
 
 had=$(heads | grep -c '^start [ab]') # of a ledger that was new, perhaps
 serve
@@ -40,7 +40,7 @@ is "it does not start without them" "$($who env XDG_CONFIG_HOME="$C" XDG_RUNTIME
 # Each attack on a copy of the state, which is put back.
 keep() { $who cp -a "$base/a/state" "$base/a/kept" && $who cp -a "$base/b/state" "$base/b/kept"; }
 back() { for t in a b; do $who rm -rf "$base/$t/state" && $who mv "$base/$t/kept" "$base/$t/state"; done; }
-sealed() { $who env CORDON_STATE="$base/a/state" CORDON_LIBEXEC="$CORDON_LIBEXEC" "$CORDON" log verify --json >"$T/own" 2>&1 && [ "$(jq '.records == .sealed' "$T/own")" = true ]; }
+sealed() { $who env CORDON_STATE="$base/a/state" CORDON_LIBEXEC="$CORDON_LIBEXEC" "$CORDON" ledger verify --json >"$T/own" 2>&1 && [ "$(jq '.records == .sealed' "$T/own")" = true ]; }
 in_a() { $who env HOME=/nonexistent CORDON_STATE="$base/a/state" timeout 60 "$CORDON" "$@" </dev/null >/dev/null 2>&1; }
 
 keep
@@ -57,7 +57,7 @@ sys.path.insert(0, sys.argv[1])
 import forge_ledger
 forge_ledger.put_record(sys.argv[2], kind="head", target="a", result="dropped", more={"state": sys.argv[3]})
 PY
-        forged() { $who env CORDON_STATE="$T/state-forged" CORDON_LEDGER=off "$CORDON" log "$@" --json; }
+        forged() { $who env CORDON_STATE="$T/state-forged" CORDON_LEDGER=off "$CORDON" ledger "$@" --json; }
         forged verify >"$T/verified" 2>"$T/err"
         is "a record behind the seal, that its owner dropped it, excuses nothing" \
                 "$(of a .fits) $(forged --kind head | jq -r .result | tail -n 1)" "false dropped"
@@ -87,7 +87,7 @@ back
 
 if command -v python3 >/dev/null; then
         keep
-        run_of() { cordon log --kind head --json | head -n 1 >/dev/null; $who env CORDON_STATE="$base/a/state" "$CORDON" log --json | jq -r 'select(.kind == "start").run' | head -n 1; }
+        run_of() { cordon ledger --kind head --json | head -n 1 >/dev/null; $who env CORDON_STATE="$base/a/state" "$CORDON" ledger --json | jq -r 'select(.kind == "start").run' | head -n 1; }
         first=$(run_of)
         $who python3 "$here/helpers/ledger_age.py" "$base/a/state/ledger" 100 "$first" >/dev/null
         verify

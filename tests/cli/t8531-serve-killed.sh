@@ -28,7 +28,7 @@ left() { grep -lsa -F -e "$tag" -e "$T/libexec" /proc/[0-9]*/cmdline | sed -n 's
 done; }
 nothing() { left >"$T/left"; [ ! -s "$T/left" ]; }
 files() { $who find "$base/a/state" "$C" \( -name ledger -o -name witness \) -prune -o -print 2>/dev/null | sort -u; }
-ledger() { $who env CORDON_STATE="$base/a/state" "$CORDON" log "$@"; }
+ledger() { $who env CORDON_STATE="$base/a/state" "$CORDON" ledger "$@"; }
 lost() { # runs that were answered and have no end, or another
         ledger --kind end --json >"$T/ends" 2>/dev/null
         jq -r '"\(.run) \(.result)"' "$T/ends" | sed -n 's/ exited / /p' | sort -u >"$T/had"

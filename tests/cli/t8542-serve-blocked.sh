@@ -106,7 +106,7 @@ is "what a door comes near is told" "$(jq -c '[.blocked[].reason]' "$T/body")" '
 before=$(http GET /v1/tenant "$a" | jq .denials)
 run "$a" "{\"argv\":[\"cat\",\"$H/file0\"],\"policy\":\"near\"}" >/dev/null
 is "and what it does not is not counted" "$(http GET /v1/tenant "$a" | jq .denials)" "$before"
-$who env CORDON_STATE="$P/a/state" "$CORDON" log --kind denied --json >"$T/all"
+$who env CORDON_STATE="$P/a/state" "$CORDON" ledger --kind denied --json >"$T/all"
 is "the operator has the whole list" "$(jq -r .more.to "$T/all" | grep -c "^$H/" | sed 's/^[1-9]$/all/')" all # how many is seen depends on the host's /dev/fuse
 
 done_testing

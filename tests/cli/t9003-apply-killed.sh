@@ -67,13 +67,13 @@ for who in root as_user; do
         $who "$CORDON" undo "$run" 2>/dev/null
         before=before after=after round "$who: apply" "$D" "apply --include-flagged $run" "undo $run"
         # Whoever finished it, or took it back, told the ledger.
-        log() { $who "$CORDON" log --json --run "$run" "$@"; }
+        log() { $who "$CORDON" ledger --json --run "$run" "$@"; }
         ok "$who: there were many intents" test "$(log --kind intent | wc -l)" -gt 30
         is "$who: and none of them stays without an outcome" "$(log --kind unknown)" ""
         ok "$who: some were taken back" test "$(log --kind outcome | jq -r 'select(.result == "taken back") | .id' | wc -l)" -gt 5
         ok "$who: some landed, with what lay there before" test "$(log --kind outcome | jq -r 'select(.result == "applied" and .more.before) | .id' | wc -l)" -gt 5
         ok "$who: an undo that was killed is a person's act all the same" test "$(log --kind human | wc -l)" -gt 5
-        has "$who: and all of it holds" "$($who "$CORDON" log verify 2>&1)" "nothing that is sealed was changed, removed"
+        has "$who: and all of it holds" "$($who "$CORDON" ledger verify 2>&1)" "nothing that is sealed was changed, removed"
 done
 
 # Directories that the box closed to their own owner: to go on behind them, the next command opens and closes them again.

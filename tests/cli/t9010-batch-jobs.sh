@@ -59,18 +59,18 @@ is "an exit status passes" "$(SLURM_JOB_ID=77 status "$CORDON" run -- sh -c 'exi
 hasnt "no variable of the job is in the box" "$(SLURM_JOB_ID=77 SLURM_TASK_PID=1 "$CORDON" run -- env)" SLURM
 
 # --- records ---
-job_of() { "$CORDON" log --json --kind start | jq -r 'select(.more.job) | .more.job' | sort -u; }
+job_of() { "$CORDON" ledger --json --kind start | jq -r 'select(.more.job) | .more.job' | sort -u; }
 is "the ledger names the job" "$(job_of | tr '\n' ';')" "PBS 12.host;Slurm 77;"
 PBS_JOBID='1;rm' "$CORDON" run -q -- true
 is "what is no id is not recorded" "$(job_of | wc -l)" 2
 # asks JOB: the boxes of that job's records
-asks() { "$CORDON" log --json --job "$1" 2>/dev/null | jq -r .box | sort -u | tr '\n' ' '; }
+asks() { "$CORDON" ledger --json --job "$1" 2>/dev/null | jq -r .box | sort -u | tr '\n' ' '; }
 for k in 1 2; do SLURM_JOB_ID=9$k SLURM_ARRAY_JOB_ID=90 SLURM_ARRAY_TASK_ID=$k "$CORDON" run -q --name task$k -- echo out >/dev/null; done
 is "what a job did: by its id, with its engine, by its task, by its array" "$(asks 91):$(asks 'Slurm 92'):$(asks 90_2):$(asks 90)" "task1 :task2 :task2 :task1 task2 "
-is "all of it" "$("$CORDON" log --json --job 91 | jq -r 'select(.phase != "denied") | .kind' | tr '\n' ' ')" "start output end "
+is "all of it" "$("$CORDON" ledger --json --job 91 | jq -r 'select(.phase != "denied") | .kind' | tr '\n' ' ')" "start output end "
 is "and nothing of others" "$(asks 9):$(asks 90_3):$(asks Slurm):$(asks '')" :::
-is "the newest only, and of several ledgers" "$("$CORDON" log --job 90 -n 1 --ledger "$CORDON_STATE" 2>&1 | grep -c ' end ')" 1
-has "show names job and task" "$("$CORDON" log show task2)" "  job      Slurm 92
+is "the newest only, and of several ledgers" "$("$CORDON" ledger --job 90 -n 1 --from "$CORDON_STATE" 2>&1 | grep -c ' end ')" 1
+has "show names job and task" "$("$CORDON" ledger show task2)" "  job      Slurm 92
   task     90_2"
 ok "nothing is left" none_left
 

@@ -87,7 +87,7 @@ for who in root as_user; do
         is "$who: one that is over takes no command" "$(status in_s -- true)" 125
         has "$who: and says so" "$(cat "$T/err")" "no session of yours"
         has "$who: an end of one that is over says where its changes are" "$(run session end "$S" 2>&1)" "changes of $S wait: cordon diff $id; then cordon apply $id"
-        has "$who: and where its end stands" "$(in_s -- true 2>&1)" "cordon log show $S"
+        has "$who: and where its end stands" "$(in_s -- true 2>&1)" "cordon ledger show $S"
         is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
         is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
 

@@ -116,19 +116,19 @@ export TRACEPARENT
 j=$(printf '#!/bin/sh\nexec %s run -q --name job -- echo effect\n' "$CORDON" | batch user)
 unset TRACEPARENT
 soon ended "$j"
-sealed() { as user env CORDON_STATE="$1" CORDON_LEDGER=off "$CORDON" log verify | grep -q -E '^([0-9]+) records, \1 of them'; }
+sealed() { as user env CORDON_STATE="$1" CORDON_LEDGER=off "$CORDON" ledger verify | grep -q -E '^([0-9]+) records, \1 of them'; }
 ok "the epilog sealed the node's ledger" soon sealed "$(state_of user)"
 soon sealed "$T/submit"
 effect=$(on_node log --json --box job --kind output | jq -r .id | tail -n 1)
-causes=$(as user env CORDON_LEDGER=off "$CORDON" log trace "$effect" --back --json --ledger "$T/submit" --ledger "$(state_of user)" | jq -r '.[] | .record.box + ":" + .record.kind + " " + (.record.more.job // "-")')
+causes=$(as user env CORDON_LEDGER=off "$CORDON" ledger trace "$effect" --back --json --from "$T/submit" --from "$(state_of user)" | jq -r '.[] | .record.box + ":" + .record.kind + " " + (.record.more.job // "-")')
 has "both ledgers are verified and read as one: from the effect to its job" "$causes" "job:start Slurm $j"
 has "and to the box that submitted it" "$causes" "submit:start -"
 kept=$CORDON_STATES/checkpoints/$(id -u $user)
 ok "the epilog kept a checkpoint" soon test -s "$kept"
 is "where the user cannot change it" "$(stat -c %u "$kept" "${kept%/*}" | tr '\n' ' ')$(stat -c %a "${kept%/*}")" "0 0 700"
-is "and the ledger fits it" "$(as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" log verify --checkpoint - <"$kept" >/dev/null; echo $?)" 0
+is "and the ledger fits it" "$(as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" ledger verify --checkpoint - <"$kept" >/dev/null; echo $?)" 0
 
-fits() { as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" log verify --checkpoint - <"$kept"; }
+fits() { as user env CORDON_STATE="$(state_of user)" CORDON_LEDGER=off "$CORDON" ledger verify --checkpoint - <"$kept"; }
 as user cp -r "$(state_of user)/ledger" "$T/submit/older"
 notes=$(grep -c '^$' "$kept")
 more_notes() { [ "$(grep -c '^$' "$kept")" -gt "$notes" ]; }

@@ -65,7 +65,7 @@ is "claims are signed into a file" "$? $(jq -r '.residual | length > 5' "$T/a")"
 is "the files are named" "$(cat "$T/told")" "cordon: written: $T/a and $T/a.proof"
 is "valid for 24 hours" "$(jq -r '((.valid_until | fromdate) - (.time | fromdate))' "$T/a")" 86400
 is "with host, kernel and version" "$(jq -r '.host != "" and .kernel != "" and .version != ""' "$T/a")" true
-ok "the proof verifies" "$CORDON" log verify --proof "$T/a.proof"
+ok "the proof verifies" "$CORDON" ledger verify --proof "$T/a.proof"
 is "a file is not written over" "$(status "$CORDON" selftest claims --sign "$T/a")" 125
 is "the same file makes the same claims" "$(status "$CORDON" selftest claims --diff "$T/a" "$T/a")" 0
 has "signed and valid" "$(cat "$T/out")" "; signed, not expired"

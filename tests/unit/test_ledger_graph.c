@@ -321,7 +321,7 @@ static void check_cut(const struct ledger_log *l, const char *from, unsigned way
         }
         (void) snprintf(cut, sizeof cut, "\"link\":\"parent\",\"cut\":\"%s\"}]\n", strrchr(said, ' ') + 1);
         CHECK(strstr(buf_str(&json), cut) != NULL);
-        (void) snprintf(cut, sizeof cut, "64 steps deep: cordon log trace %s goes on\n", said);
+        (void) snprintf(cut, sizeof cut, "64 steps deep: cordon ledger trace %s goes on\n", said);
         CHECK(strstr(buf_str(&text), cut) != NULL);
 }
 

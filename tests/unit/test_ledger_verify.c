@@ -401,7 +401,7 @@ static void test_verify__two_do_not_prune_at_once(void)
         CHECK_INT(flock(other, LOCK_EX), 0);
         struct ledger *l = ledger_open_at(dir, "prune", "", &e);
         CHECK_INT(ledger_prune(l, "file", INT64_MAX, &n, &e), -1);
-        CHECK(strstr(e.what, "another `cordon log prune` or `verify` is at work") != NULL);
+        CHECK(strstr(e.what, "another `cordon ledger prune` or `verify` is at work") != NULL);
         fd_close(&other);
         CHECK_INT(ledger_prune(l, "file", INT64_MAX, &n, &e), 0);
         CHECK_INT(n, RECORDS);

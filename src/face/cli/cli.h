@@ -11,10 +11,18 @@
 enum { EXIT_CORDON = 125 };
 
 /* The groups in which `cordon help` lists the verbs. */
-enum cli_group { GROUP_RUN = 0, GROUP_REVIEW, GROUP_UNDERSTAND, GROUP_SET_UP, GROUP__COUNT };
+enum cli_group {
+        GROUP_RUN = 0,
+        GROUP_REVIEW,
+        GROUP_UNDERSTAND,
+        GROUP_RECORD,
+        GROUP_SET_UP,
+        GROUP_OPERATE,
+        GROUP__COUNT /* of a verb that is not listed */
+};
 
 struct cli_verb {
-        const char *name;                  /* one word or two: "log trace" */
+        const char *name;                  /* up to three words: "ledger trace", "serve pool add" */
         const char *synopsis;              /* after "cordon NAME " */
         const char *help;                  /* one line */
         int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
@@ -24,6 +32,7 @@ struct cli_verb {
         const char *(*name_at)(size_t i,
                                const char **ret_help); /* values of NAME, for completions; may be NULL */
         const char *program;                           /* that has this verb; NULL: this one */
+        unsigned part; /* its bit in `of` of the options, if verbs share a table; they share a page as well */
 };
 
 /* One option: one row holds its names, its help and its effect. */
@@ -35,13 +44,34 @@ struct cli_option {
         int (*take)(void *ctx, const char *value); /* Returns 0; -1 after reporting an error. NULL: the value
                                                       goes to `field` */
         size_t field; /* of the struct that ctx points to: a bool, or with an argument a const char * */
+        unsigned of;  /* the parts of the verbs that take it; 0: all with this table */
 };
+/* The first row that a verb takes, or the next one; NULL: none. */
+const struct cli_option *cli_option_next(const struct cli_verb *v, const struct cli_option *o);
 /* The end of a row whose option only sets a member of ctx's struct; a member of another type does not
  * compile. */
 #define CLI_FLAG(type, member) NULL, CLI_FIELD(type, member, bool)
 #define CLI_TEXT(type, member) NULL, CLI_FIELD(type, member, const char *)
 #define CLI_FIELD(type, member, wanted)                                                                      \
         (offsetof(type, member) + 0 * sizeof(char[_Generic(((type *) 0)->member, wanted : 1)]))
+
+/* The verbs that share ledger_options. */
+enum {
+        LEDGER_LIST = 1 << 0,
+        LEDGER_SHOW = 1 << 1,
+        LEDGER_TARGET = 1 << 2,
+        LEDGER_REACH = 1 << 3,
+        LEDGER_TOOLS = 1 << 4,
+        LEDGER_HEALTH = 1 << 5,
+        LEDGER_PROOF = 1 << 6,
+        LEDGER_CHECKPOINT = 1 << 7,
+        LEDGER_KEYS = 1 << 8,
+        LEDGER_EXPORT = 1 << 9,
+        LEDGER_PRUNE = 1 << 10,
+        LEDGER_TILES = 1 << 11,
+        LEDGER_ROTATE = 1 << 12,
+        LEDGER_RESTART = 1 << 13
+};
 
 struct cli_json { /* for json_options */
         bool json;
@@ -69,6 +99,10 @@ bool cli_starts_command(const struct cli_verb *verb);
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
 /* The same, but "--" keeps its position: a run comes before it, and paths after. */
 void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb);
+/* For a verb without doors: takes its options, wherever they stand. Returns the index of the first other word,
+ * or -1 after reporting an error: also if there are fewer words than `least`, or more than `most`. */
+int cli_take(int argc, char **argv, void *ctx, int least, int most);
+enum { CLI_ANY = 1 << 30 };
 /* Takes options from the front of argv, up to the first other word or "--". Returns its index, or -1 after
  * reporting an error. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
@@ -119,10 +153,11 @@ const struct cli_verb *cli_verb_find(const char *name);
 const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words);
 /* Both words list, at every verb that lists. */
 bool cli_is_list(const char *word);
-/* The second word of a verb of this group ("log"), or NULL. */
+/* The last word of a verb of this group ("ledger"), or NULL. */
 const char *cli_verb_rest(const struct cli_verb *v, const char *group);
-/* The second word of that group's verbs that is nearest to `given`, if it is nearer than *best. */
-void cli_verb_nearer(const char *group, const char *given, const char **best);
+bool cli_is_group(const char *name);
+/* Permanent other names of verbs: the one at this index, or NULL. */
+const char *cli_synonym(size_t i, const struct cli_verb **ret_verb);
 
 /* cmd_boxes.c: boxes that a list leaves out, because their keepers give this process no answer. */
 struct json;
@@ -152,6 +187,7 @@ int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...) __attribu
 int cli_usage(const char *fmt, ...) __attribute__((format(printf, 1, 2))); /* and refers to the verb's help */
 /* The verb that is run, for the reference in cli_usage(). */
 void cli_verb_is(const struct cli_verb *verb);
+const struct cli_verb *cli_verb_now(void);
 /* A box had standard error, and may have left an incomplete line or attributes there: our next message
  * starts on a new line, as plain text. */
 void cli_box_spoke(bool mid_line);
@@ -214,7 +250,7 @@ int cli_ask_person(const char *shown, cordon_error *e);
 int cli_open_input(const char *option, const char *path);
 /* The text for a result of fd_open_named(). */
 const char *cli_not_opened(int sys);
-/* log_send.c: prints or sends an export; returns the exit status. */
+/* ledger_send.c: prints or sends an export; returns the exit status. */
 struct cli_export {
         const char *format, *to; /* to: a URL, or a file with one and header lines; NULL: standard output */
         const cordon_log_filter *filter;
@@ -247,7 +283,7 @@ extern const char *const cli_ledger_kinds[];
 /* Prints the candidates for the end of these words, which follow `cordon`. */
 int cli_complete(int argc, char **argv);
 
-/* ledgers.c: --ledger DIR, as often as given; none: this user's own. */
+/* ledgers.c: --from DIR, as often as given; none: this user's own. */
 struct cli_ledgers {
         const char *dirs[16];
         size_t count;
@@ -297,7 +333,7 @@ int verb_undo(int argc, char **argv);
 int verb_discard(int argc, char **argv);
 int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
-int verb_log(int argc, char **argv);
+int verb_ledger(int argc, char **argv);
 int verb_out(int argc, char **argv);
 int verb_out_check(int argc, char **argv);
 int verb_out_envelope(int argc, char **argv);
@@ -306,7 +342,7 @@ int verb_trace(int argc, char **argv);
 int verb_merge(int argc, char **argv);
 int verb_collect(int argc, char **argv);
 int verb_verify(int argc, char **argv);
-int verb_react(int argc, char **argv);
+int verb_note(int argc, char **argv);
 int verb_report(int argc, char **argv);
 int verb_serve(int argc, char **argv);
 int verb_mcp(int argc, char **argv);
@@ -327,6 +363,7 @@ int verb_session_ls(int argc, char **argv);
 int verb_session_end(int argc, char **argv);
 int verb_session_fork(int argc, char **argv);
 int verb_shell(int argc, char **argv);
+int verb_group(int argc, char **argv); /* prints the page of a group of verbs */
 int verb_help(int argc, char **argv);
 int verb_version(int argc, char **argv);
 
@@ -335,8 +372,8 @@ extern const struct cli_option discard_options[], agent_options[], agent_accept_
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
-        diff_options[], log_options[], out_options[], out_check_options[], out_envelope_options[],
+        diff_options[], ledger_options[], out_options[], out_check_options[], out_envelope_options[],
         collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
-        react_options[], report_options[], trace_options[], verify_options[], wrap_options[],
+        note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
         session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
         shell_options[], plan_options[], no_options[];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_collect.c - the ledgers of many hosts: `cordon log merge`, `cordon log collect`. */
+/* face/cli/cmd_collect.c - the ledgers of many hosts: `cordon ledger merge`, `cordon ledger collect`. */
 #include "base/buf.h"
 #include "face/cli/cli.h"
 
@@ -32,13 +32,12 @@ int verb_merge(int argc, char **argv)
         struct many m = { 0 };
         cordon_error e = { 0 };
         cordon_merged sum;
-        cli_options_first(argc, argv, cli_verb_find("log merge"));
-        int at = cli_options(argc, argv, cli_verb_find("log merge"), &m, NULL);
+        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (at == argc)
-                return cli_usage("which ledgers? For example: cordon log merge ledgers/* >all.jsonl");
+                return cli_usage("which ledgers? For example: cordon ledger merge ledgers/* >all.jsonl");
 
         const char *place = getenv("TMPDIR");
         if (m.temporary || !place || place[0] != '/')
@@ -87,14 +86,13 @@ int verb_collect(int argc, char **argv)
 {
         struct many m = { 0 };
         cordon_error e = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("log collect"));
-        int at = cli_options(argc, argv, cli_verb_find("log collect"), &m, NULL);
+        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (!m.kept || at == argc)
                 return cli_usage("which ledgers, and where are their checkpoints kept? For example: cordon "
-                                 "log collect --kept checkpoints ledgers/*");
+                                 "ledger collect --kept checkpoints ledgers/*");
 
         if (cordon_ledgers_collect(cli_context(), m.kept, (const char *const *) argv + at,
                                    (size_t) (argc - at), say_host, &m, &e) < 0)

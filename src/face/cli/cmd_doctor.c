@@ -11,7 +11,7 @@ enum { LAST_MAX = 1000000, DOES_NOT_FIT = 1, NOT_KNOWN = 2 };
 struct diagnose {
         cordon_diagnosis o;
         const char *policy;
-        bool json, fit, layers;
+        bool json, fit;
 };
 
 static int set_policy(void *ctx, const char *value)
@@ -46,8 +46,6 @@ static int set_since(void *ctx, const char *value)
 
 const struct cli_option doctor_options[] = {
         { "fit", 0, NULL, "whether the doors of every box fit its runs", CLI_FLAG(struct diagnose, fit) },
-        { "layers", 0, NULL, "which layer fails: isolation, resource, policy ...",
-          CLI_FLAG(struct diagnose, layers) },
         { "policy", 'p', "POLICY", "the policy, as a word of its own does", set_policy },
         { "box", 0, "NAME", "of boxes with this name", CLI_TEXT(struct diagnose, o.box) },
         { "last", 'n', "N", "the newest N runs of each box (default: 100)", set_last },
@@ -63,18 +61,6 @@ static int print_fit(struct diagnose *d)
         int fit = -1;
         int status = cli_give(cordon_diagnose(cli_context(), &d->o, d->json, &fit, &e), &e);
         return status ? status : fit > 0 ? 0 : fit == 0 ? DOES_NOT_FIT : NOT_KNOWN;
-}
-
-/* Runs of the last 30 days, unless --since says otherwise. */
-static int print_layers(struct diagnose *d)
-{
-        cordon_error e = { 0 };
-        int failing = 0;
-        if (d->o.since_us == 0)
-                (void) cli_time("30d", &d->o.since_us);
-
-        int status = cli_give(cordon_layers(cli_context(), d->o.since_us, d->json, &failing, &e), &e);
-        return status ? status : failing ? DOES_NOT_FIT : 0;
 }
 
 static int check_host(bool json)
@@ -105,12 +91,6 @@ int verb_doctor(int argc, char **argv)
                 return EXIT_CORDON;
 
         bool of_boxes = d.fit || d.policy || d.o.box;
-        if (d.layers && (of_boxes || d.o.last || d.o.status))
-                return cli_usage("--layers goes with --since and --json only");
-
-        if (d.layers)
-                return print_layers(&d);
-
         if (!of_boxes && (d.o.last || d.o.since_us || d.o.status))
                 return cli_usage("--last, --since and --status go with a policy, --box or --fit");
 

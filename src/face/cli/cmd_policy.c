@@ -117,7 +117,6 @@ static int unknown(const char *given)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 str_nearer(given, words[i], &best);
 
-        cli_verb_nearer("policy", given, &best);
         (void) cli_problem("`cordon policy` has no `%.60s`", given);
         if (cli_is_list(given))
                 return cli_hint("`cordon policy stock` lists the policies that come with cordon");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_report.c - `cordon log report RUN --html FILE` and `--postmortem FILE`: complete or not at
+/* face/cli/cmd_report.c - `cordon ledger report RUN --html FILE` and `--postmortem FILE`: complete or not at
  * all. */
 #include "face/cli/cli.h"
 #include "face/cli/handle_options.h"
@@ -21,7 +21,7 @@ const struct cli_option report_options[] = {
           CLI_TEXT(struct report, html) },
         { "postmortem", 0, "FILE", "Markdown, with headings for what people must say; - as above",
           CLI_TEXT(struct report, postmortem) },
-        { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
+        { "from", 0, "DIR", "read this ledger (repeatable)", set_ledger },
         { 0 },
 };
 
@@ -40,15 +40,13 @@ static int write_report(const struct report *r, cordon_log_view view, const char
 int verb_report(int argc, char **argv)
 {
         struct report r = { 0 };
-        const struct cli_verb *verb = cli_verb_find("log report");
-        cli_options_first(argc, argv, verb);
-        int at = cli_options(argc, argv, verb, &r, NULL);
+        int at = cli_take(argc, argv, &r, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (at + 1 != argc || (!r.html && !r.postmortem))
                 return cli_usage(
-                        "which run, and where to? For example: cordon log report RUN --html run.html");
+                        "which run, and where to? For example: cordon ledger report RUN --html run.html");
 
         const char *run = argv[at];
         int status = r.html ? write_report(&r, CORDON_LOG_HTML, run, r.html) : 0;

@@ -415,7 +415,7 @@ static void end_canary(const struct run *r)
 static int option_is_wrong(const struct run *r, size_t option)
 {
         if (option == CORDON_IN_FROM)
-                return cli_usage("--in-from takes a run id, as `cordon log` prints it"), -1;
+                return cli_usage("--in-from takes a run id, as `cordon ledger` prints it"), -1;
         if (option == CORDON_OBSERVE)
                 return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
         if (option == CORDON_SESSION_TIME || option == CORDON_SESSION_IDLE)

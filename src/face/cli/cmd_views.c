@@ -184,12 +184,12 @@ int verb_check(int argc, char **argv)
         struct view o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
-        cli_options_first(argc, argv, cli_verb_find("check"));
+        cli_options_first(argc, argv, cli_verb_now());
         bool nothing = names_no_door(argc, argv);
-        int at = p ? cli_options(argc, argv, cli_verb_find("check"), &o, p) : -1;
+        int at = p ? cli_options(argc, argv, cli_verb_now(), &o, p) : -1;
         size_t doors = 0;
         if (at >= 0)
-                cli_doors_again(at, argv, cli_verb_find("check"), count_door, &doors);
+                cli_doors_again(at, argv, cli_verb_now(), count_door, &doors);
 
         int status = at < 0                    ? EXIT_CORDON
                      : at < argc && doors == 0 ? 0

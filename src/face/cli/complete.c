@@ -365,7 +365,7 @@ static void put_doors(struct here *h)
 
 static void put_options(struct here *h)
 {
-        for (const struct cli_option *o = h->verb->options; o->name; o++)
+        for (const struct cli_option *o = cli_option_next(h->verb, NULL); o; o = cli_option_next(h->verb, o))
                 put_option(h, o->name, o->letter, o->help);
 
         if (h->verb->takes_doors)
@@ -401,10 +401,10 @@ static void put_questions(struct here *h)
 {
         char word[32];
 
-        for (const char *at = h->verb->synopsis; (at = next_word(h->verb, at, word));)
-                if (islower((unsigned char) word[0]))
-                        add_candidate(h, word, "");
         put_group(h, h->verb->name);
+        for (const char *at = h->verb->synopsis; (at = next_word(h->verb, at, word));)
+                if (islower((unsigned char) word[0]) && !cli_is_group(h->verb->name))
+                        add_candidate(h, word, "");
 }
 
 /* The word at h->place, as the synopsis names it after `question` (NULL: from its start). */
@@ -506,17 +506,26 @@ static void put_verbs(struct here *h)
         const struct cli_verb *v = cli_verbs(&n);
 
         for (size_t i = 0; i < n; i++)
-                if (!strchr(v[i].name, ' '))
+                if (!strchr(v[i].name, ' ') && v[i].group != GROUP__COUNT)
                         add_candidate(h, v[i].name, v[i].help);
+
+        const struct cli_verb *stands_for;
+        const char *typed;
+        for (size_t i = 0; (typed = cli_synonym(i, &stands_for)); i++)
+                if (strcmp(typed, h->word) == 0 && typed[0] != '-')
+                        add_candidate(h, typed, stands_for ? stands_for->help : "");
 }
 
-/* One word, or two of a group. */
+/* The words of a verb. */
 static void put_verb_words(struct here *h, int argc, char **argv)
 {
+        int words = 0;
+        const struct cli_verb *group = argc > 1 ? cli_verb_named(argc - 1, argv, &words) : NULL;
+
         if (argc == 1)
                 put_verbs(h);
-        else if (argc == 2)
-                put_group(h, argv[0]);
+        else if (group && words == argc - 1)
+                put_group(h, group->name);
 }
 
 static void put_all(struct here *h, int argc, char **argv)

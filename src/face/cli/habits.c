@@ -86,7 +86,7 @@ static const struct {
         { "--seccomp", "every box has a filter; `cordon selftest claims` lists what it lets through" },
 };
 
-#define OVER    "a box that is over leaves nothing but its record: `cordon log`"
+#define OVER    "a box that is over leaves nothing but its record: `cordon ledger`"
 #define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
 
 #define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
@@ -106,7 +106,7 @@ static const struct {
         { "ps", "--all", OVER },
         { "logs", "-n", "it prints all there is: `cordon logs BOX | tail -n N`" },
         { "logs", "--tail", "it prints all there is: `cordon logs BOX | tail -n N`" },
-        { "log", "--tail", "`-n N` lists the newest N" },
+        { "ledger", "--tail", "`-n N` lists the newest N" },
         { "discard", "--all", "name them: `cordon diff --list` shows them" },
         { "stop", "-9", "`-k` ends it at once" },
         { "stop", "-s", "`-k` ends it at once; else it gets SIGTERM" },
@@ -135,14 +135,18 @@ static const struct {
 static const struct {
         const char *verb, *instead;
 } verbs[] = {
-        { "exec", ENTERED },
+        { "ledger field", "`cordon ledger target TARGET`" },
+        { "ledger reached", "`cordon ledger reach`" },
+        { "ledger rotate", "`cordon ledger rotate-key`" },
+        { "ledger react", "`cordon ledger note ID TEXT`" },
+        { "ledger night", "`cordon ledger --since 12h`" },
         { "attach", ENTERED },
         { "enter", ENTERED },
-        { "wait", "`cordon logs -f BOX` follows it until it ends, `cordon log --run RUN --kind end` shows "
+        { "wait", "`cordon logs -f BOX` follows it until it ends, `cordon ledger --run RUN --kind end` shows "
                   "how it ended" },
         { "restart", "a box that is over is not started again: `cordon run` starts another" },
-        { "events", "`cordon log -f` goes on with what is written from now on" },
-        { "history", "`cordon log` is the record of every run" },
+        { "events", "`cordon ledger -f` goes on with what is written from now on" },
+        { "history", "`cordon ledger` is the record of every run" },
         { "info", "`cordon doctor` shows what this host can enforce, `cordon ps BOX` what a box uses" },
         { "checkout", "`cordon discard RUN` drops what an edit door held back" },
         { "kill", "`cordon stop -k BOX` ends it at once" },
@@ -158,7 +162,7 @@ static const struct {
         { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "claims", "`cordon selftest claims` lists what a box promises, and what it does not stop" },
-        { "audit", "`cordon selftest audit` lists what rots, `cordon log` is the record, `cordon log verify` "
+        { "audit", "`cordon selftest audit` lists what rots, `cordon ledger` is the record, `cordon ledger verify` "
                    "checks it, `cordon vault audit` checks credentials" },
         { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "
                   "for a task" },
@@ -169,7 +173,7 @@ static const struct {
         { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
         { "explain", "`cordon why EFFECT` explains a decision, `cordon doors` a whole policy" },
         { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
-        { "show", "`cordon diff` shows what edit doors hold back, `cordon log show` a run, `cordon doors` a "
+        { "show", "`cordon diff` shows what edit doors hold back, `cordon ledger show` a run, `cordon doors` a "
                   "policy" },
         { "top", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
         { "stats", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },

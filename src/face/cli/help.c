@@ -4,12 +4,13 @@
 #include "base/str.h"
 #include "face/cli/cli.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-static void print_options(const struct cli_option *o)
+static void print_options(const struct cli_verb *v)
 {
-        for (; o->name; o++) {
+        for (const struct cli_option *o = cli_option_next(v, NULL); o; o = cli_option_next(v, o)) {
                 char left[64];
                 char letter[8] = "    ";
                 if (o->letter)
@@ -95,7 +96,7 @@ static void print_group(const char *group)
         for (size_t i = 0; i < n; i++) {
                 const char *rest = cli_verb_rest(&v[i], group);
                 if (rest && !any)
-                        (void) printf("\nCommands of %s:\n", group);
+                        (void) printf("\nCommands:\n");
                 if (rest)
                         (void) printf("  %-11s %s\n", rest, v[i].help);
                 any = any || rest;
@@ -104,8 +105,8 @@ static void print_group(const char *group)
 
 void cli_help_verb(const struct cli_verb *v)
 {
-        (void) printf("usage: cordon %s%s%s\n\n%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
-                      v->help);
+        (void) printf("usage: cordon %s%s%s\n\n%c%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
+                      toupper((unsigned char) v->help[0]), v->help + 1);
         print_examples(v->name);
         if (v->takes_doors && strcmp(v->name, "run") == 0)
                 print_words();
@@ -114,13 +115,16 @@ void cli_help_verb(const struct cli_verb *v)
                               "or -p FILE; "
                               "`cordon help run` lists them\n");
 
-        if (v->options->name)
+        if (cli_option_next(v, NULL))
                 (void) printf("\nOptions:\n");
 
-        print_options(v->options);
+        print_options(v);
         print_group(v->name);
-        char page[64];
+        char page[64], *last;
         (void) snprintf(page, sizeof page, "%s", v->name);
+        if (v->part && (last = strrchr(page, ' ')))
+                *last = '\0';
+
         for (char *c = page; (c = strchr(c, ' '));)
                 *c = '-';
 
@@ -129,9 +133,11 @@ void cli_help_verb(const struct cli_verb *v)
 
 static const char *const groups[] = {
         [GROUP_RUN] = "Run",
-        [GROUP_REVIEW] = "Review changes",
+        [GROUP_REVIEW] = "Review",
         [GROUP_UNDERSTAND] = "Understand",
+        [GROUP_RECORD] = "Record",
         [GROUP_SET_UP] = "Set up",
+        [GROUP_OPERATE] = "Operate",
 };
 _Static_assert(sizeof groups / sizeof *groups == GROUP__COUNT, "a title for each group");
 
@@ -174,26 +180,26 @@ static const char *nearest_verb(const char *given)
         return best;
 }
 
-void cli_verb_nearer(const char *group, const char *given, const char **best)
+int cli_unknown_second(const char *group, const char *given)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
-
+        const char *best = NULL;
+        char both[128];
+        (void) snprintf(both, sizeof both, "%s %s", group, given);
         for (size_t i = 0; i < n; i++)
                 if (cli_verb_rest(&v[i], group))
-                        str_nearer(given, cli_verb_rest(&v[i], group), best);
-}
+                        str_nearer(given, cli_verb_rest(&v[i], group), &best);
 
-int cli_unknown_second(const char *group, const char *given)
-{
-        const char *best = NULL;
+        if (best && strcmp(best, given) == 0)
+                return cli_problem("options follow the command"), cli_hint("cordon %s ...", both);
 
-        cli_verb_nearer(group, given, &best);
         (void) cli_problem("unknown command `%s %.60s`", group, given);
-        if (best)
-                return cli_hint("did you mean `%s %s`?", group, best);
+        if (cli_verb_habit(both))
+                return cli_hint("%s", cli_verb_habit(both));
 
-        return cli_hint("`cordon help %s` lists them", group);
+        return best ? cli_hint("did you mean `%s %s`?", group, best)
+                    : cli_hint("`cordon help %s` lists them", group);
 }
 
 int cli_unknown_verb(char **argv)
@@ -215,6 +221,14 @@ int cli_unknown_verb(char **argv)
 
         return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
                         buf_str(&word));
+}
+
+int verb_group(int argc, char **argv)
+{
+        if (cli_take(argc, argv, NULL, 0, 0) < 0)
+                return EXIT_CORDON;
+
+        return cli_help_verb(cli_verb_now()), 0;
 }
 
 int verb_help(int argc, char **argv)
@@ -240,8 +254,7 @@ int verb_help(int argc, char **argv)
 int verb_version(int argc, char **argv)
 {
         struct cli_json o = { 0 };
-        int at = cli_options(argc, argv, cli_verb_find("version"), &o, NULL);
-        if (at < 0 || cli_no_words(argc, at, "version"))
+        if (cli_take(argc, argv, &o, 0, 0) < 0)
                 return EXIT_CORDON;
 
         const char *v = cordon_version();

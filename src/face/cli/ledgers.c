@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/ledgers.c - `--ledger DIR`, once per host: queries of several ledgers at once. */
+/* face/cli/ledgers.c - `--from DIR`, once per host: queries of several ledgers at once. */
 #include "face/cli/cli.h"
 
 #include <string.h>
@@ -9,9 +9,6 @@ int cli_ledgers_add(struct cli_ledgers *l, const char *dir)
         enum { MOST = sizeof l->dirs / sizeof *l->dirs };
         if (l->count == MOST)
                 return cli_usage("up to %d ledgers can be read at once", (int) MOST), -1;
-
-        if (strcmp(dir, "on") == 0 || strcmp(dir, "off") == 0 || strcmp(dir, "require") == 0)
-                return cli_usage("--ledger takes a directory here; ./%s is one", dir), -1;
 
         l->dirs[l->count++] = dir;
         return 0;

@@ -15,6 +15,8 @@ enum { LINE_BYTES = 8192 }; /* two paths and a sentence */
 
 static const struct cli_verb *verb_now;
 
+const struct cli_verb *cli_verb_now(void) { return verb_now; }
+
 void cli_verb_is(const struct cli_verb *verb) { verb_now = verb; }
 
 static bool box_spoke, line_is_open;

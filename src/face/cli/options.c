@@ -254,10 +254,18 @@ static void nearer(const char *given, const char *name, const char **best)
                 str_nearer(given, name, best);
 }
 
+const struct cli_option *cli_option_next(const struct cli_verb *v, const struct cli_option *o)
+{
+        o = o ? o + 1 : v->options;
+        while (o->name && o->of && !(o->of & v->part))
+                o++;
+        return o->name ? o : NULL;
+}
+
 static const char *nearest(const struct cli_verb *verb, const char *given, bool words)
 {
         const char *best = NULL, *word, *synopsis, *help;
-        for (const struct cli_option *o = verb->options; o->name; o++)
+        for (const struct cli_option *o = cli_option_next(verb, NULL); o; o = cli_option_next(verb, o))
                 nearer(given, o->name, &best);
 
         for (size_t i = 0; words && cordon_word_help(i, &word, &synopsis, &help); i++)
@@ -288,7 +296,7 @@ static int unknown(const struct cli_verb *verb, const struct given *g, bool word
 
 static const struct cli_option *find_option(const struct cli_verb *verb, const char *name, char letter)
 {
-        for (const struct cli_option *o = verb->options; o->name; o++)
+        for (const struct cli_option *o = cli_option_next(verb, NULL); o; o = cli_option_next(verb, o))
                 if (letter ? o->letter == letter : strcmp(o->name, name) == 0)
                         return o;
         return NULL;
@@ -548,6 +556,24 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         }
 
         return policy_is_bad ? -1 : i;
+}
+
+int cli_take(int argc, char **argv, void *ctx, int least, int most)
+{
+        const struct cli_verb *v = cli_verb_now();
+        bool commands = most == 0 && cli_is_group(v->name);
+        if (commands && argc > 1 && argv[1][0] != '-') /* its options may not be ours */
+                return cli_unknown_second(v->name, argv[1]), -1;
+
+        cli_options_first(argc, argv, v);
+        int at = cli_options(argc, argv, v, ctx, NULL);
+        if (at >= 0 && at < argc && commands)
+                return cli_unknown_second(v->name, argv[at]), -1;
+
+        if (at >= 0 && (argc - at < least || argc - at > most))
+                return cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis), -1;
+
+        return at;
 }
 
 void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx)

@@ -236,7 +236,7 @@ enum { SHOWN_MOST = 5, RANKS = 48 };
 static void say_where(const struct cli_end *o, const cordon_result *r, size_t more)
 {
         if (more && is(r->ledger, "on"))
-                cli_note("%zu more blocked: cordon log show %s", more, o->run);
+                cli_note("%zu more blocked: cordon ledger show %s", more, o->run);
         else if (more)
                 cli_note("%zu more blocked: cordon run -v ... shows all", more);
 }
@@ -312,7 +312,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
 
         put_others(o, r, &more);
         if (is(r->ledger, "on"))
-                buf_printf(&more, "; more: cordon log show %.60s", o->run);
+                buf_printf(&more, "; more: cordon ledger show %.60s", o->run);
         else
                 buf_puts(&more, "; more: cordon run -v ...");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/verb_find.c - finds verbs in the table that main.c registers. Some have two words, as `log trace`.
- */
+/* face/cli/verb_find.c - finds verbs in the table that main.c registers. Some have several words, as
+ * `ledger trace`. */
 #include "face/cli/cli.h"
 
 #include <stdio.h>
@@ -31,34 +31,62 @@ const struct cli_verb *cli_verb_find(const char *name)
 
 bool cli_is_list(const char *word) { return strcmp(word, "ls") == 0 || strcmp(word, "list") == 0; }
 
+/* The permanent ones, and the options that stand for a verb. Every other old name is an error with a hint
+ * (habits.c). */
+static const struct {
+        const char *typed, *name;
+} synonyms[] = {
+        { "exec", "session run" },   { "log", "ledger" }, { "check", "policy check" },
+        { "version", "--version" },  { "-V", "--version" }, { "-h", "help" },
+        { "--help", "help" },
+};
+
+const char *cli_synonym(size_t i, const struct cli_verb **ret_verb)
+{
+        size_t n = sizeof synonyms / sizeof *synonyms;
+        *ret_verb = i < n ? cli_verb_find(synonyms[i].name) : NULL;
+        return i < n ? synonyms[i].typed : NULL;
+}
+
+static const char *name_of(const char *typed)
+{
+        for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
+                if (strcmp(synonyms[i].typed, typed) == 0)
+                        return synonyms[i].name;
+        return typed;
+}
+
+/* The verb whose name is this many words. */
+static const struct cli_verb *find_words(int words, char **argv)
+{
+        char name[64];
+        int n = snprintf(name, sizeof name, "%s", name_of(argv[0]));
+        for (int i = 1; i < words && n < (int) sizeof name; i++)
+                n += snprintf(name + n, sizeof name - (size_t) n, " %s",
+                              i == words - 1 && cli_is_list(argv[i]) ? "ls" : argv[i]);
+        return n < (int) sizeof name ? cli_verb_find(name) : NULL;
+}
+
 const struct cli_verb *cli_verb_named(int argc, char **argv, int *ret_words)
 {
-        char two[64];
         const struct cli_verb *v = NULL;
+        for (*ret_words = argc < 3 ? argc : 3; *ret_words > 0 && !v; *ret_words -= !v)
+                v = find_words(*ret_words, argv);
 
-        *ret_words = 2;
-        if (argc > 1 && snprintf(two, sizeof two, "%s %s", argv[0], argv[1]) < (int) sizeof two)
-                v = cli_verb_find(two);
-
-        if (!v && argc > 1 && cli_is_list(argv[1]) &&
-            snprintf(two, sizeof two, "%s ls", argv[0]) < (int) sizeof two)
-                v = cli_verb_find(two);
-
-        if (v)
-                return v;
-
-        *ret_words = 1;
-        if (strcmp(argv[0], "--help") == 0 || strcmp(argv[0], "-h") == 0)
-                return cli_verb_find("help");
-
-        if (strcmp(argv[0], "--version") == 0 || strcmp(argv[0], "-V") == 0)
-                return cli_verb_find("version");
-
-        return cli_verb_find(argv[0]);
+        return v;
 }
 
 const char *cli_verb_rest(const struct cli_verb *v, const char *group)
 {
         size_t n = strlen(group);
-        return strncmp(v->name, group, n) == 0 && v->name[n] == ' ' ? v->name + n + 1 : NULL;
+        bool below = strncmp(v->name, group, n) == 0 && v->name[n] == ' ' && !strchr(v->name + n + 1, ' ');
+        return below ? v->name + n + 1 : NULL;
+}
+
+bool cli_is_group(const char *name)
+{
+        for (size_t i = 0; i < verb_count; i++)
+                if (cli_verb_rest(&verbs[i], name))
+                        return true;
+        return false;
 }

@@ -44,5 +44,5 @@ int ledger_keys(const struct cordon_context *cx, int dir, struct buf *out, struc
 
         (void) err_set(e, ERR_IO, EUCLEAN, "key.pub has %.*s: no key before it signed a rotation to it",
                        (int) strcspn(stranger + 4, "\n"), stranger + 4);
-        return err_hint(e, "`cordon log verify` shows what was changed");
+        return err_hint(e, "`cordon ledger verify` shows what was changed");
 }

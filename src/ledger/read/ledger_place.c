@@ -28,7 +28,7 @@ int ledger_dir_check(int dir, struct err *e)
                        "the ledger was written by a later cordon: its format is %c, and this one knows 1",
                        magic[7] > ' ' && magic[7] < 0x7f ? magic[7] : '?');
         return err_hint(e, "use the later cordon, or another directory (CORDON_STATE), or put it aside with "
-                           "`cordon log restart`");
+                           "`cordon ledger restart`");
 }
 
 static int checked(int dir, struct err *e)

@@ -78,7 +78,7 @@ int log_map(struct ledger_log *l, int dir, uint32_t last)
                 struct log_segment *s = &l->segments[l->segment_count];
                 struct segment_head h;
                 if (segment_map(dir, seq, seq == last, 0, &s->bytes) < 0)
-                        continue; /* `cordon log verify` reports it */
+                        continue; /* `cordon ledger verify` reports it */
                 if (segment_head_get(s->bytes, &h) < 0) {
                         segment_unmap(s->bytes);
                         continue;

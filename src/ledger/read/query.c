@@ -374,7 +374,7 @@ static int no_run(const struct ledger_log *l, const char *which, struct err *e)
         if (near[0] && which[0])
                 return err_hint(e, "did you mean %s?", str_inert(span_str(near), shown, sizeof shown));
 
-        return err_hint(e, "`cordon log --kind start` lists the runs");
+        return err_hint(e, "`cordon ledger --kind start` lists the runs");
 }
 
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
@@ -403,5 +403,5 @@ int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[
                 return no_run(l, which, e);
 
         (void) err_set(e, ERR_USAGE, 0, "%u runs begin with %.60s: give more of the id", matches, which);
-        return err_hint(e, "`cordon log --kind start` lists the runs");
+        return err_hint(e, "`cordon ledger --kind start` lists the runs");
 }

@@ -8,7 +8,7 @@
  * it was written.
  *
  * If all wait for each other, the oldest comes and is marked: its causes are in a circle, by forgery or
- * broken clocks. Equal bytes and pipes, which `cordon log trace` also follows, do not count here.
+ * broken clocks. Equal bytes and pipes, which `cordon ledger trace` also follows, do not count here.
  */
 #include "base/fd.h"
 #include "ledger/read/stream.h"

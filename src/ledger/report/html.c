@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/html.c - `cordon log report --html`: one run as one page, with its graph of causes and
+/* ledger/report/html.c - `cordon ledger report --html`: one run as one page, with its graph of causes and
  * effects as inline SVG. No script, no network (the page's own policy forbids both), and every text from a
  * box is escaped. Pure. */
 #include "ledger/internal.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/postmortem.c - `cordon log report --postmortem`: what the ledger knows of a run, as a draft
+/* ledger/report/postmortem.c - `cordon ledger report --postmortem`: what the ledger knows of a run, as a draft
  * of a report that people finish. Markdown. Pure.
  *
  * All text of a record is between backticks, without backticks, angle brackets and controls: there it cannot
@@ -267,7 +267,7 @@ static void put_through(struct story *s, struct row *rows)
         }
 }
 
-/* The output of `cordon log trace --back`, each of its lines as code. */
+/* The output of `cordon ledger trace --back`, each of its lines as code. */
 static void put_walk(struct story *s, const char *id, struct err *e)
 {
         AUTO_BUF(walk);

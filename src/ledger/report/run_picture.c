@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/run_picture.c - `cordon log show`: one run as a diagram in the terminal. Pure. */
+/* ledger/report/run_picture.c - `cordon ledger show`: one run as a diagram in the terminal. Pure. */
 #include "ledger/internal.h"
 
 #include <stdio.h>

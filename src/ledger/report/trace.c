@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/trace.c - `cordon log trace`: from an effect to its causes and onward, as a tree. Pure. */
+/* ledger/report/trace.c - `cordon ledger trace`: from an effect to its causes and onward, as a tree. Pure. */
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct led
         }
 
         put_indent(w, depth);
-        buf_printf(w->out, "%s cut here, %d steps deep: cordon log trace %s %s goes on\n",
+        buf_printf(w->out, "%s cut here, %d steps deep: cordon ledger trace %s %s goes on\n",
                    w->back ? "<-" : "->", DEPTH_MAX, w->back ? "--back" : "--forward", shown);
 }
 

@@ -21,7 +21,7 @@ static int find_record(const struct ledger_log *l, const char *id, struct ledger
                 }
 
         (void) err_set(e, ERR_GONE, 0, "the ledger has no record %.60s", id);
-        return err_hint(e, "`cordon log` lists the ids");
+        return err_hint(e, "`cordon ledger` lists the ids");
 }
 
 static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struct buf *out, struct err *e)
@@ -43,7 +43,7 @@ static int put_proof(int dir, const struct ledger_view *v, uint64_t index, struc
         ledger_leaf_hash(v->json, leaf);
         if (r < 0 || !ledger_check_inclusion(leaf, index, n.size, &p, n.root)) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger does not prove this record any more");
-                return err_hint(e, "`cordon log verify` shows what was changed");
+                return err_hint(e, "`cordon ledger verify` shows what was changed");
         }
 
         buf_printf(out, "%s\nextra ", first_line);

@@ -2,7 +2,7 @@
 /* ledger/write/prune.c - removes payloads by kind and age. A pruned frame keeps its leaf hash, so the tree,
  * every checkpoint and every other proof stay valid; its content is gone.
  *
- * The record of the pruning is sealed before the first payload is removed: `cordon log verify` accepts no
+ * The record of the pruning is sealed before the first payload is removed: `cordon ledger verify` accepts no
  * missing payload without such a record. A second one, at the end, has the digest of the indexes of all
  * payloads that are gone, so that none can go in the place of another. The last segment is closed first,
  * because writers use it. One process at a time: a killed one leaves at most a temporary file that the next
@@ -141,7 +141,7 @@ static int take_turn(int dir, struct err *e)
                 return err_set(e, ERR_IO, errno, "the segments cannot be locked: %s", strerror(errno));
 
         (void) err_set(e, ERR_IO, EBUSY,
-                       "another `cordon log prune` or `verify` is at work: nothing was pruned");
+                       "another `cordon ledger prune` or `verify` is at work: nothing was pruned");
         return err_hint(e, "try again when it has ended");
 }
 
@@ -200,7 +200,7 @@ static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         struct scan_place at = { 0 };
         if (ledger_scan(l->dir, &at, count_one, &p) >= SCAN_BAD) {
                 (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: nothing was pruned");
-                return err_hint(e, "`cordon log verify` shows where");
+                return err_hint(e, "`cordon ledger verify` shows where");
         }
 
         *ret_count = p.count;

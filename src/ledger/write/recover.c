@@ -6,7 +6,7 @@
  *   began is the last one;
  * - lost power: unflushed data may be missing or torn anywhere after the last flush. The segment is read from
  *   its start, and truncated at the first damage; the removed bytes are kept in lost/;
- * - anything else is damage: nothing is truncated or added, and `cordon log verify` reports where.
+ * - anything else is damage: nothing is truncated or added, and `cordon ledger verify` reports where.
  *
  * Never: truncates below the last checkpoint.
  */
@@ -25,7 +25,7 @@ static int damaged(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
         return err_hint(
-                e, "`cordon log verify` shows where; `cordon log restart` puts it aside and starts another");
+                e, "`cordon ledger verify` shows where; `cordon ledger restart` puts it aside and starts another");
 }
 
 static int in_vain(struct err *e)

@@ -15,7 +15,7 @@ int ledger_cannot(struct err *e, const char *doing)
 {
         int sys = errno;
         (void) err_set(e, ERR_IO, sys, "the ledger cannot be written: %s: %s", doing, strerror(sys));
-        return err_hint(e, sys == ENOSPC ? "make room, or `cordon log prune`"
+        return err_hint(e, sys == ENOSPC ? "make room, or `cordon ledger prune`"
                                          : "look at the directory that CORDON_STATE names, or at its disk");
 }
 

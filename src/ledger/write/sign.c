@@ -182,7 +182,7 @@ static int first_key(int dir, struct key *ret, struct err *e)
 
         if (public.n > 0) { /* a copy, or the key is lost: another would count for nothing */
                 (void) err_set(e, ERR_IO, ENOENT, "the ledger's key is missing: nothing more can be sealed");
-                return err_hint(e, "`cordon log restart` puts the ledger aside and begins another");
+                return err_hint(e, "`cordon ledger restart` puts the ledger aside and begins another");
         }
 
         if (getrandom(r, sizeof r, 0) != (ssize_t) sizeof r)
@@ -212,7 +212,7 @@ static int read_secret(int dir, const char *name, struct key *ret, struct err *e
                 (void) err_set(e, ERR_IO, EPERM, "others can read the ledger's key");
                 return err_hint(
                         e,
-                        "chmod 600 it, then `cordon log rotate`: what it signed from now on proves nothing");
+                        "chmod 600 it, then `cordon ledger rotate-key`: what it signed from now on proves nothing");
         }
 
         if (ledger_slurp(dir, name, &text) < 0 || !span_starts(buf_span(&text), prefix))

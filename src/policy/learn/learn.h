@@ -292,7 +292,7 @@ enum learn_fact { /* counts of a window of time; those of runs are runs that had
                   FACT_OUTPUT_CUT,
                   FACT_OUTPUT_FOUND,
                   FACT_OPEN_STATE, /* files of the state that others may read, or own */
-                  FACT_ALTERED,    /* findings of `cordon log verify` */
+                  FACT_ALTERED,    /* findings of `cordon ledger verify` */
                   FACT_UNREADABLE, /* the ledger cannot be read */
                   FACT_UNFINISHED, /* runs without an end that no keeper answers for */
                   FACT_UNKNOWN,    /* with an effect whose outcome is unknown */

@@ -104,7 +104,7 @@ static void add_verified(const struct cordon_context *cx, struct learn_facts *f,
         if (ledger_verify_host(cx, dir, "", true, &out, &ok, &e) < 0)
                 add(f, FACT_UNREADABLE, 1, e.what);
         else if (!ok)
-                add(f, FACT_ALTERED, 1, "cordon log verify");
+                add(f, FACT_ALTERED, 1, "cordon ledger verify");
 }
 
 static int add_ledger(const struct cordon_context *cx, struct learn_facts *f, int64_t since_us, struct err *e)

@@ -27,7 +27,7 @@ enum audit_source {
         AUDIT_BY_PROBE = 0, /* attempts of the breakout: "CLASS" or "CLASS/beginning of a name"; must fail */
         AUDIT_BY_TRIAL,     /* a trial of live.c by its name; must be refused */
         AUDIT_BY_HOST,      /* a layer of `cordon doctor` */
-        AUDIT_BY_FACT,      /* a fact of `cordon doctor --layers`; the count at which it is wholly bad; or
+        AUDIT_BY_FACT,      /* a fact of `cordon ledger health`; the count at which it is wholly bad; or
                              * "fact/of", a rate, and the percentage at which it is failing there */
         AUDIT_BY_LINT,      /* a lint of the policies given */
         AUDIT_BY_ITSELF,    /* a figure of the audit's own, by its name */

@@ -109,7 +109,7 @@ static int64_t fact_of(const struct audit_evidence *e, const char *name)
         return !j || j->type != JSON_INT ? -1 : j->integer < 0 ? 0 : j->integer;
 }
 
-/* "unanswered/asked": a rate is bad from the percentage on at which `cordon doctor --layers` calls it
+/* "unanswered/asked": a rate is bad from the percentage on at which `cordon ledger health` calls it
  * failing.
  */
 static void by_rate(const struct audit_evidence *e, struct audit_item *it, const char *slash)

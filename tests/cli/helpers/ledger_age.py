@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # ledger_age.py LEDGER DAYS [RUN]: makes the records (of one run) so many days older, as if they had been written then.
 # With the word `field` for DAYS: gives them a field of a later version instead.
-# The days in the record of an audit are older as well. Frames get their right sum; seals do not hold any more, which is for `cordon log verify` to find.
+# The days in the record of an audit are older as well. Frames get their right sum; seals do not hold any more, which is for `cordon ledger verify` to find.
 import datetime, glob, re, struct, sys
 
 TABLE = []

@@ -82,7 +82,7 @@ def test_benign():
     got = wrapped("benign", name="fresh").call("echo", text="x")
     expect("an unknown tool is refused", got["isError"] and "listed" in got["content"][0]["text"], got)
     expect("the end of the input ends the server", c.end() == 0)
-    log = subprocess.run([CORDON, "log", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
+    log = subprocess.run([CORDON, "ledger", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
     records = [json.loads(line) for line in log.splitlines()]
     calls = {r["id"]: r for r in records if r["phase"] == "intent"}
     results = [r for r in records if r["phase"] == "outcome"]

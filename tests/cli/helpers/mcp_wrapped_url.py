@@ -61,7 +61,7 @@ def test_rules():
     c = wrapped("benign", "--tool", "echo where text=text:5")
     expect("bounds of arguments", c.call("echo", text="too long")["isError"] and not c.call("echo", text="x").get("isError"), c.lines)
     c.end()
-    log = subprocess.run([CORDON, "log", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
+    log = subprocess.run([CORDON, "ledger", "--kind", "tool", "--json"], capture_output=True, text=True, check=True).stdout
     phases = {json.loads(line)["phase"] for line in log.splitlines()}
     expect("calls, results and refusals are in the ledger", phases >= {"intent", "outcome", "denied"}, log)
     ask = json.dumps({"jsonrpc": "2.0", "id": "last", "method": "tools/list"})

@@ -2,7 +2,7 @@
 /* run/keeper/stream/logs.c - the newest output of a detached box: requested from its keeper while it runs,
  * kept for afterwards.
  *
- *   STATE/logs/RUN    `cordon-log 1 BYTES NAME`, a newline, then the last of BYTES that the box wrote
+ *   STATE/logs/RUN    `cordon-ledger 1 BYTES NAME`, a newline, then the last of BYTES that the box wrote
  *
  * A file gets its name when it is complete, at the end of the run; a keeper that is killed leaves none.
  * Never: follows a symlink, keeps more than LOGS_KEPT of them, holds up the end of a run for the disk. */
@@ -52,10 +52,10 @@ struct kept {
         off_t at;       /* where they begin */
 };
 
-/* "cordon-log 1 BYTES NAME"; a file of a later version is not ours. */
+/* "cordon-ledger 1 BYTES NAME"; a file of a later version is not ours. */
 static bool read_head(const char *head, struct kept *k)
 {
-        static const char mark[] = "cordon-log 1 ";
+        static const char mark[] = "cordon-ledger 1 ";
         char *end;
         if (strncmp(head, mark, strlen(mark)) != 0)
                 return false;
@@ -139,7 +139,7 @@ static void list_kept(int logs, struct kept_list *l)
 static int write_kept(int fd, const struct run *run)
 {
         char head[HEAD_MAX];
-        int n = snprintf(head, sizeof head, "cordon-log 1 %" PRIu64 " %s\n", run->log_total, run->r.name);
+        int n = snprintf(head, sizeof head, "cordon-ledger 1 %" PRIu64 " %s\n", run->log_total, run->r.name);
         if (n < 0 || (size_t) n >= sizeof head || fd_write_all(fd, head, (size_t) n) < 0)
                 return -1;
         return run->log.n ? fd_write_all(fd, run->log.p, run->log.n) : 0;
@@ -215,7 +215,7 @@ static int no_such(const char *which, struct err *e)
         (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
         return err_hint(e,
                         "`cordon ps` lists running boxes; output is kept for the newest %d that were started "
-                        "with --detach; for one that has ended, `cordon log --%s %s`",
+                        "with --detach; for one that has ended, `cordon ledger --%s %s`",
                         LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }
 
@@ -263,7 +263,7 @@ static int give_kept(int logs, const char *run, int32_t position, const struct r
         AUTO_FD(fd, open_kept(logs, run, &k));
         if (fd < 0 && position >= 0) {
                 (void) err_set(e, ERR_GONE, 0, "the box %s is gone, and what it said last with it", run);
-                return err_hint(e, "its keeper was killed; `cordon log --run %s` has what is known", run);
+                return err_hint(e, "its keeper was killed; `cordon ledger --run %s` has what is known", run);
         }
 
         if (fd < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/log_send.c - `cordon log export`: to standard output, or to a collector or webhook by HTTP. curl
+/* face/cli/ledger_send.c - `cordon ledger export`: to standard output, or to a collector or webhook by HTTP. curl
  * sends: it has TLS, proxies and names of its own. The URL and its headers reach it by a descriptor, because
  * both may hold a token. What was not taken is sent again, so a receiver may get it twice and never loses it.
  */
@@ -136,7 +136,7 @@ static int post(const struct buf *config, const char *body, size_t n)
         (void) posix_spawn_file_actions_destroy(&fa);
         if (bad) {
                 (void) cli_problem("--to: curl cannot be started: %s", strerror(bad));
-                return cli_hint("install curl; or pipe `cordon log export` into a program of your own");
+                return cli_hint("install curl; or pipe `cordon ledger export` into a program of your own");
         }
 
         while (waitpid(pid, &status, 0) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_log_more.c - the ledger's other verbs: trace, verify, react. */
+/* face/cli/cmd_ledger_more.c - the ledger's other verbs: trace, verify, note. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "face/cli/cli.h"
@@ -23,8 +23,8 @@ static int set_ledger(void *ctx, const char *value)
 const struct cli_option trace_options[] = {
         { "back", 'b', NULL, "its causes (default: both)", CLI_FLAG(struct more, back) },
         { "forward", 'f', NULL, "what came of it (default: both)", CLI_FLAG(struct more, forward) },
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct more, json) },
-        { "ledger", 0, "DIR", "read this ledger instead; repeated, several as one", set_ledger },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct more, json) },
+        { "from", 0, "DIR", "read this ledger (repeatable)", set_ledger },
         { 0 },
 };
 
@@ -32,13 +32,12 @@ int verb_trace(int argc, char **argv)
 {
         struct more m = { 0 };
         cordon_error e = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("log trace"));
-        int at = cli_options(argc, argv, cli_verb_find("log trace"), &m, NULL);
+        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (argc - at != 1)
-                return cli_usage("which effect? `cordon log` lists their ids");
+                return cli_usage("which effect? `cordon ledger` lists their ids");
 
         bool both = !m.back && !m.forward;
         struct cli_ways ways = { m.back || both, m.forward || both, m.json };
@@ -46,7 +45,7 @@ int verb_trace(int argc, char **argv)
 }
 
 const struct cli_option verify_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct more, json) },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct more, json) },
         { "checkpoint", 0, "FILE", "hold the ledger against checkpoints that you have kept",
           CLI_TEXT(struct more, checkpoint) },
         { "proof", 0, "FILE", "check a proof of one record, without a ledger", CLI_TEXT(struct more, proof) },
@@ -86,11 +85,8 @@ int verb_verify(int argc, char **argv)
         struct more m = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(text);
-        int ok = 0, at = cli_options(argc, argv, cli_verb_find("log verify"), &m, NULL);
-        if (at < 0)
-                return EXIT_CORDON;
-
-        if (cli_no_words(argc, at, "log verify"))
+        int ok = 0;
+        if (cli_take(argc, argv, &m, 0, 0) < 0)
                 return EXIT_CORDON;
 
         if (m.proof && m.checkpoint)
@@ -109,23 +105,23 @@ int verb_verify(int argc, char **argv)
         return status ? status : !ok;
 }
 
-const struct cli_option react_options[] = {
+const struct cli_option note_options[] = {
         { "from", 0, "WHO", "who answered: an address, a system, a person", CLI_TEXT(struct more, from) },
         { 0 },
 };
 
-int verb_react(int argc, char **argv)
+int verb_note(int argc, char **argv)
 {
         struct more m = { 0 };
         cordon_error e = { 0 };
         char id[64];
-        int at = cli_options(argc, argv, cli_verb_find("log react"), &m, NULL);
+        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (argc - at != 2)
                 return cli_usage(
-                        "to which record, and what? For example: cordon log react --from build-server "
+                        "to which record, and what? For example: cordon ledger note --from build-server "
                         "ID 'the build failed'");
 
         if (cordon_react(cli_context(), argv[at], m.from, argv[at + 1], id, &e) < 0)
