@@ -117,7 +117,7 @@ fi
 # ---- envelopes ----
 printf 'private\n' >own && "$CORDON" label stamp own private:own && sed -i '/private:stock/d' "$CORDON_STATE/labels/index"
 "$CORDON" run -q --read own --stdout 'as text' -- cat own >said
-"$CORDON" out envelope said >envelope
+"$CORDON" output wrap said >envelope
 is "an envelope has the labels of the run, and is a box's" "$(jq -c .labels envelope)" '["private:own","untrusted"]'
-ok "and is verified against the ledger" "$CORDON" out verify envelope
+ok "and is verified against the ledger" "$CORDON" output verify envelope
 done_testing

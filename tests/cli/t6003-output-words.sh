@@ -1,4 +1,4 @@
-# `cordon out`: encoders in the real languages, files checked by a schema, envelopes against the ledger.
+# `cordon output`: encoders in the real languages, files checked by a schema, envelopes against the ledger.
 . "$(dirname "$0")/lib.sh"
 cd "$T" || exit 1
 cat >strings.py <<'END'
@@ -15,14 +15,14 @@ n=$(ls s[0-9][0-9] | wc -l)
 ok "there are strings ($n)" test "$n" -gt 30
 each() { for f in s[0-9][0-9]; do "$@" || { echo "$f"; break; }; done; }
 # --- a real shell ---
-in_shell() { printf 'printf %%s ' >script && "$CORDON" out --for sh "$f" >>script && "$sh" script >got 2>&1 && cmp -s got "$f"; }
+in_shell() { printf 'printf %%s ' >script && "$CORDON" output quote --for sh "$f" >>script && "$sh" script >got 2>&1 && cmp -s got "$f"; }
 for sh in sh bash dash; do
         command -v $sh >/dev/null || { skip "$sh reads each string back" "$sh is not installed"; continue; }
         is "$sh reads each string back" "$(each in_shell)" ""
 done
 ok "and nothing was executed" test ! -e pwned
 # --- databases ---
-in_sqlite() { { printf 'SELECT hex('; "$CORDON" out --for sql "$f"; printf ');'; } | sqlite3 :memory: >got 2>&1 && [ "$(cat got)" = "$(od -An -v -tx1 "$f" | tr -d ' \n' | tr a-f A-F)" ]; }
+in_sqlite() { { printf 'SELECT hex('; "$CORDON" output quote --for sql "$f"; printf ');'; } | sqlite3 :memory: >got 2>&1 && [ "$(cat got)" = "$(od -An -v -tx1 "$f" | tr -d ' \n' | tr a-f A-F)" ]; }
 if command -v sqlite3 >/dev/null; then
         is "SQLite reads each string back" "$(each in_sqlite)" ""
 else
@@ -34,7 +34,7 @@ if [ -n "$pg" ] && command -v psql >/dev/null && { [ "$(id -u)" -ne 0 ] || id al
         [ "$(id -u)" -ne 0 ] || { id postgres >/dev/null 2>&1 && who="runuser -u postgres --" || who="runuser -u alice --"; }
         mkdir db && chmod 777 "$T" db
         $who "$pg/initdb" -D "$T/db/d" -A trust -U t >log 2>&1 && $who "$pg/pg_ctl" -D "$T/db/d" -o "-k $T/db -c listen_addresses=''" -w start >>log 2>&1
-        for f in s[0-9][0-9]; do printf 'SELECT encode(convert_to('; "$CORDON" out --for sql "$f" | tr -d '\n' | sed 's/$/ /' >/dev/null; "$CORDON" out --for sql "$f"; printf ", 'UTF8'), 'hex');\n"; done >all.sql
+        for f in s[0-9][0-9]; do printf 'SELECT encode(convert_to('; "$CORDON" output quote --for sql "$f" | tr -d '\n' | sed 's/$/ /' >/dev/null; "$CORDON" output quote --for sql "$f"; printf ", 'UTF8'), 'hex');\n"; done >all.sql
         psql -h "$T/db" -U t -d postgres -qAt -f all.sql >got 2>err
         for f in s[0-9][0-9]; do od -An -v -tx1 "$f" | tr -d ' \n'; echo; done >want
         $who "$pg/pg_ctl" -D "$T/db/d" -m immediate stop >>log 2>&1
@@ -46,9 +46,9 @@ fi
 {
         echo '<!doctype html><meta charset=utf-8><title>safe</title>'
         for f in s[0-9][0-9]; do
-                printf '<p id="%s">' "$f" && "$CORDON" out --for html "$f" | sed '$!b;s/$/<\/p>/'
-                printf '<input value="' && "$CORDON" out --for html "$f" | tr '\n' ' ' && printf '">\n'
-                printf "<script>window.x = " && "$CORDON" out --for json "$f" && printf ';</script>\n'
+                printf '<p id="%s">' "$f" && "$CORDON" output quote --for html "$f" | sed '$!b;s/$/<\/p>/'
+                printf '<input value="' && "$CORDON" output quote --for html "$f" | tr '\n' ' ' && printf '">\n'
+                printf "<script>window.x = " && "$CORDON" output quote --for json "$f" && printf ';</script>\n'
         done
 } >page.html
 cat >parse.py <<'END'
@@ -76,7 +76,7 @@ fi
 # --- data ---
 cat >read.py <<'END'
 import csv, io, json, subprocess, sys, glob, urllib.parse
-out = lambda c, f: subprocess.run([sys.argv[1], "out", "--for", c, f], capture_output=True, check=True).stdout[:-1].decode()
+out = lambda c, f: subprocess.run([sys.argv[1], "output", "quote", "--for", c, f], capture_output=True, check=True).stdout[:-1].decode()
 for f in sorted(glob.glob("s[0-9][0-9]")):
     s = open(f, "rb").read().decode()
     assert json.loads(out("json", f)) == s, f
@@ -90,26 +90,26 @@ print("good")
 END
 is "JSON, URLs, CSV, Markdown and terminals" "$(python3 read.py "$CORDON" 2>&1 | tail -n 1)" good
 printf 'a\0b' >nul
-for c in sh sql; do is "$c holds no NUL" "$("$CORDON" out --for $c nul 2>/dev/null; echo $?)" 125; done
-is "a context that does not exist" "$("$CORDON" out --for perl nul 2>&1 | grep -c 'not a context')" 1
+for c in sh sql; do is "$c holds no NUL" "$("$CORDON" output quote --for $c nul 2>/dev/null; echo $?)" 125; done
+is "a context that does not exist" "$("$CORDON" output quote --for perl nul 2>&1 | grep -c 'not a context')" 1
 # --- schema ---
 echo '{"type":"object","required":["id"],"properties":{"id":{"type":"integer"}}}' >s.schema
-is "a file that fits" "$(echo '{"id":1}' | "$CORDON" out check --schema s.schema; echo $?)" 0
-is "one that does not" "$(echo '{"id":"1"}' | "$CORDON" out check --schema s.schema 2>/dev/null; echo $?)" 1
-has "a schema with the type has its hint" "$(echo 1 | "$CORDON" out check --as 'json(s.schema)' 2>&1)" "--as json --schema s.schema"
-is "its report" "$(echo '{"id":"1"}' | "$CORDON" out check --schema s.schema --json | jq -c '[.ok, .why]')" '[false,"1:7: /id does not fit `type` of the schema"]'
-is "a schema that is none" "$(echo 1 | "$CORDON" out check --schema nul 2>/dev/null; echo $?)" 125
+is "a file that fits" "$(echo '{"id":1}' | "$CORDON" output check --schema s.schema; echo $?)" 0
+is "one that does not" "$(echo '{"id":"1"}' | "$CORDON" output check --schema s.schema 2>/dev/null; echo $?)" 1
+has "a schema with the type has its hint" "$(echo 1 | "$CORDON" output check --as 'json(s.schema)' 2>&1)" "--as json --schema s.schema"
+is "its report" "$(echo '{"id":"1"}' | "$CORDON" output check --schema s.schema --json | jq -c '[.ok, .why]')" '[false,"1:7: /id does not fit `type` of the schema"]'
+is "a schema that is none" "$(echo 1 | "$CORDON" output check --schema nul 2>/dev/null; echo $?)" 125
 # --- envelopes ---
 XDG_STATE_HOME=$T/state
 export XDG_STATE_HOME
 "$CORDON" run -q --stdout 'as text' -- printf 'hello world\nline two\n' >said
 for mark in delimiter datamark base64; do
-        "$CORDON" out envelope --mark $mark said >env.$mark
-        is "$mark: an envelope is verified" "$("$CORDON" out verify env.$mark >/dev/null; echo $?)" 0
+        "$CORDON" output wrap --mark $mark said >env.$mark
+        is "$mark: an envelope is verified" "$("$CORDON" output verify env.$mark >/dev/null; echo $?)" 0
         is "$mark: it names its origin" "$(jq -c '[.v, .source, .labels[0], .door, .bytes, .mark.kind]' env.$mark)" "[1,\"box\",\"untrusted\",\"stdout\",21,\"$mark\"]"
 done
-is "delimiters are random" "$("$CORDON" out envelope said | jq -r .mark.with | grep -c '^[0-9a-f]\{32\}$')" 1
-forge() { jq -c "$1" env.delimiter >forged; "$CORDON" out verify forged >/dev/null 2>&1; echo $?; }
+is "delimiters are random" "$("$CORDON" output wrap said | jq -r .mark.with | grep -c '^[0-9a-f]\{32\}$')" 1
+forge() { jq -c "$1" env.delimiter >forged; "$CORDON" output verify forged >/dev/null 2>&1; echo $?; }
 is "another content" "$(forge '.content |= sub("hello"; "hallo")')" 1
 is "another content with its digest" "$(forge '.content |= sub("hello"; "hallo") | .sha256 = "0000000000000000000000000000000000000000000000000000000000000000"')" 1
 is "another run" "$(forge '.run = "1-2-3"')" 1
@@ -119,19 +119,19 @@ for change in '.box = "x"' '.door = "stderr"' '.labels = []' '.source = "user"' 
         is "another $change" "$(forge "$change")" 1
 done
 is "no envelope" "$(forge '{}')" 1
-is "an output that no run printed has none" "$(echo other | "$CORDON" out envelope 2>/dev/null; echo $?)" 125
+is "an output that no run printed has none" "$(echo other | "$CORDON" output wrap 2>/dev/null; echo $?)" 125
 "$CORDON" run -q -- printf 'a\033[2Jb' >live
-is "one that is not inert has none but base64" "$("$CORDON" out envelope live >/dev/null 2>&1; echo $?) $("$CORDON" out envelope --mark base64 live | "$CORDON" out verify >/dev/null; echo $?)" "125 0"
+is "one that is not inert has none but base64" "$("$CORDON" output wrap live >/dev/null 2>&1; echo $?) $("$CORDON" output wrap --mark base64 live | "$CORDON" output verify >/dev/null; echo $?)" "125 0"
 "$CORDON" run -q --stdout 'as text' -- printf 'a\033[2Jb \342\200\256 http://x.example/\n' >cuts
-"$CORDON" out envelope cuts >env.cuts
-is "it says what was cut, and what was found" "$(jq -c '[.as, .cut, .findings]' env.cuts) $("$CORDON" out verify env.cuts >/dev/null; echo $?)" '["text",{"escape":1,"bidi":1},[{"kind":"link","count":1}]] 0'
+"$CORDON" output wrap cuts >env.cuts
+is "it says what was cut, and what was found" "$(jq -c '[.as, .cut, .findings]' env.cuts) $("$CORDON" output verify env.cuts >/dev/null; echo $?)" '["text",{"escape":1,"bidi":1},[{"kind":"link","count":1}]] 0'
 # --- of handles ---
 "$CORDON" run -q --out 'o max 1M as json' --handle o=o.json -- sh -c 'printf "{\"a\": \"x\\\\u202ey http://x.example/\"}" >"$CORDON_OUT_O"'
 is "a handle leaves inert" "$(cat o.json)" '{"a": "x<U+202E>y http://x.example/"}'
-"$CORDON" out envelope o.json >env.o
-is "what passed has an envelope" "$(jq -c '[.door, .as, .cut, .findings, .bytes]' env.o) $("$CORDON" out verify env.o >/dev/null; echo $?)" '["out o","json",{"bidi":1},[{"kind":"link","count":1}],37] 0'
+"$CORDON" output wrap o.json >env.o
+is "what passed has an envelope" "$(jq -c '[.door, .as, .cut, .findings, .bytes]' env.o) $("$CORDON" output verify env.o >/dev/null; echo $?)" '["out o","json",{"bidi":1},[{"kind":"link","count":1}],37] 0'
 jq -c '.door = "out p"' env.o >forged
-is "of that handle" "$("$CORDON" out verify forged >/dev/null 2>&1; echo $?)" 1
+is "of that handle" "$("$CORDON" output verify forged >/dev/null 2>&1; echo $?)" 1
 "$CORDON" run -q --in 'i max 1M' --handle i=said -- true
-is "what only went in has none" "$(cp said in2 && echo more >>in2 && "$CORDON" run -q --in 'i max 1M' --handle i=in2 -- true; "$CORDON" out envelope in2 >/dev/null 2>&1; echo $?)" 125
+is "what only went in has none" "$(cp said in2 && echo more >>in2 && "$CORDON" run -q --in 'i max 1M' --handle i=in2 -- true; "$CORDON" output wrap in2 >/dev/null 2>&1; echo $?)" 125
 done_testing

@@ -35,7 +35,7 @@ python3 bombs.py
 check() { # NAME STATUS ARGS...: the status, and no longer than the process may compute
         name=$1 want=$2
         shift 2
-        timeout 120 "$CORDON" out check --json "$@" >report 2>err
+        timeout 120 "$CORDON" output check --json "$@" >report 2>err
         code=$?
         is "$name" "$code" "$want"
 }

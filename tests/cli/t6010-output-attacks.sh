@@ -35,11 +35,11 @@ printf '%s\n' '{"a":"\u"}}}"}' >bad.jsonl
 printf '%s\n' '{"a":"\ud800\u0041"}' >lone.jsonl
 printf '%s\n' '"\u202e"' >mark.json
 printf '%s\n' '{"const":"<U+202E>"}' >mark.schema
-"$CORDON" out check --as jsonl bad.jsonl >out 2>err
+"$CORDON" output check --as jsonl bad.jsonl >out 2>err
 is "an escape without digits is no JSON line" "$?" 1
-"$CORDON" out check --as jsonl lone.jsonl >out 2>err
+"$CORDON" output check --as jsonl lone.jsonl >out 2>err
 is "nor is half a character" "$?" 1
-"$CORDON" out check --schema mark.schema mark.json >out 2>err
+"$CORDON" output check --schema mark.schema mark.json >out 2>err
 is "a schema judges what is read, not its marks" "$?" 1
 for f in bad.jsonl lone.jsonl; do
         "$CORDON" run -q --in 'o max 1M as jsonl' --handle "o=$f" -- echo entered >out 2>err </dev/null

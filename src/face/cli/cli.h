@@ -334,10 +334,10 @@ int verb_discard(int argc, char **argv);
 int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_ledger(int argc, char **argv);
-int verb_out(int argc, char **argv);
-int verb_out_check(int argc, char **argv);
-int verb_out_envelope(int argc, char **argv);
-int verb_out_verify(int argc, char **argv);
+int verb_output_quote(int argc, char **argv);
+int verb_output_check(int argc, char **argv);
+int verb_output_wrap(int argc, char **argv);
+int verb_output_verify(int argc, char **argv);
 int verb_trace(int argc, char **argv);
 int verb_merge(int argc, char **argv);
 int verb_collect(int argc, char **argv);
@@ -372,7 +372,7 @@ extern const struct cli_option discard_options[], agent_options[], agent_accept_
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
-        diff_options[], ledger_options[], out_options[], out_check_options[], out_envelope_options[],
+        diff_options[], ledger_options[], output_quote_options[], output_check_options[], output_wrap_options[],
         collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
         note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
         session_new_options[], session_end_options[], session_run_options[], session_fork_options[],

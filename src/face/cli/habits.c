@@ -140,6 +140,8 @@ static const struct {
         { "ledger rotate", "`cordon ledger rotate-key`" },
         { "ledger react", "`cordon ledger note ID TEXT`" },
         { "ledger night", "`cordon ledger --since 12h`" },
+        { "out", "`cordon output quote --for CONTEXT`; `cordon output` lists the others" },
+        { "output envelope", "`cordon output wrap`" },
         { "attach", ENTERED },
         { "enter", ENTERED },
         { "wait", "`cordon logs -f BOX` follows it until it ends, `cordon ledger --run RUN --kind end` shows "

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_out.c - `cordon out`: text as an inert word of another language, files checked as the output
+/* face/cli/cmd_output.c - `cordon output`: text as an inert word of another language, files checked as the output
  * of a box is, and envelopes. */
 #include "base/buf.h"
 #include "base/fd.h"
@@ -13,26 +13,26 @@
 
 enum { INPUT_MAX = 256 << 20 };
 
-struct out {
+struct output {
         const char *context, *as, *schema, *run, *mark;
         bool json;
 };
 
-const struct cli_option out_options[] = {
-        { "for", 0, "CONTEXT", "sh sql html json csv md url term", CLI_TEXT(struct out, context) },
+const struct cli_option output_quote_options[] = {
+        { "for", 0, "CONTEXT", "sh sql html json csv md url term", CLI_TEXT(struct output, context) },
         { 0 },
 };
-const struct cli_option out_check_options[] = {
+const struct cli_option output_check_options[] = {
         { "as", 0, "TYPE",
           "text json jsonl csv image png jpeg gif webp pdf zip gzip (default: text; with a schema json)",
-          CLI_TEXT(struct out, as) },
-        { "schema", 0, "FILE", "a JSON Schema, draft 2020-12", CLI_TEXT(struct out, schema) },
-        { "json", 0, NULL, "print the report as JSON", CLI_FLAG(struct out, json) },
+          CLI_TEXT(struct output, as) },
+        { "schema", 0, "FILE", "a JSON Schema, draft 2020-12", CLI_TEXT(struct output, schema) },
+        { "json", 0, NULL, "print the report as JSON", CLI_FLAG(struct output, json) },
         { 0 },
 };
-const struct cli_option out_envelope_options[] = {
-        { "run", 0, "RUN", "of this run (default: the newest that printed it)", CLI_TEXT(struct out, run) },
-        { "mark", 0, "MARK", "delimiter (default), datamark or base64", CLI_TEXT(struct out, mark) },
+const struct cli_option output_wrap_options[] = {
+        { "run", 0, "RUN", "of this run (default: the newest that printed it)", CLI_TEXT(struct output, run) },
+        { "mark", 0, "MARK", "delimiter (default), datamark or base64", CLI_TEXT(struct output, mark) },
         { 0 },
 };
 
@@ -58,16 +58,10 @@ static int read_input(const char *path, struct buf *in)
         return in->n > INPUT_MAX ? (cli_problem("the input is larger than 256M"), -1) : 0;
 }
 
-static int take(int argc, char **argv, const char *verb, struct out *o, struct buf *in)
+static int take(int argc, char **argv, struct output *o, struct buf *in)
 {
-        const struct cli_verb *v = cli_verb_find(verb);
-        cli_options_first(argc, argv, v);
-        int at = cli_options(argc, argv, v, o, NULL);
-        if (at < 0)
-                return -1;
-        if (argc - at > 1)
-                return cli_usage("`cordon %s` takes one file, or standard input", verb), -1;
-        return read_input(at < argc ? argv[at] : NULL, in);
+        int at = cli_take(argc, argv, o, 0, 1);
+        return at < 0 ? -1 : read_input(at < argc ? argv[at] : NULL, in);
 }
 
 static int put(const char *text, size_t n)
@@ -77,19 +71,16 @@ static int put(const char *text, size_t n)
         return 0;
 }
 
-int verb_out(int argc, char **argv)
+int verb_output_quote(int argc, char **argv)
 {
-        struct out o = { 0 };
+        struct output o = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(in);
-        const struct cli_verb *v = cli_verb_find("out");
-        int at = cli_options(argc, argv, v, &o, NULL);
+        int at = cli_take(argc, argv, &o, 0, 1);
         if (at < 0)
                 return EXIT_CORDON;
         if (!o.context)
-                return cli_usage("which context? For example: cordon out --for sh FILE");
-        if (argc - at > 1)
-                return cli_usage("`cordon out` takes one file, or standard input");
+                return cli_usage("which context? For example: cordon output quote --for sh FILE");
         if (read_input(at < argc ? argv[at] : NULL, &in) < 0)
                 return EXIT_CORDON;
 
@@ -101,12 +92,12 @@ int verb_out(int argc, char **argv)
         return status;
 }
 
-int verb_out_check(int argc, char **argv)
+int verb_output_check(int argc, char **argv)
 {
-        struct out o = { 0 };
+        struct output o = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(in);
-        if (take(argc, argv, "out check", &o, &in) < 0)
+        if (take(argc, argv, &o, &in) < 0)
                 return EXIT_CORDON;
 
         char *passed = NULL, *report = NULL;
@@ -123,12 +114,12 @@ int verb_out_check(int argc, char **argv)
         return r == 0 ? 0 : refused ? 1 : EXIT_CORDON;
 }
 
-int verb_out_envelope(int argc, char **argv)
+int verb_output_wrap(int argc, char **argv)
 {
-        struct out o = { .mark = "delimiter" };
+        struct output o = { .mark = "delimiter" };
         cordon_error e = { 0 };
         AUTO_BUF(in);
-        if (take(argc, argv, "out envelope", &o, &in) < 0)
+        if (take(argc, argv, &o, &in) < 0)
                 return EXIT_CORDON;
 
         char *text = cordon_envelope(cli_context(), o.run, o.mark, in.p ? in.p : "", in.n, &e);
@@ -139,12 +130,12 @@ int verb_out_envelope(int argc, char **argv)
         return 0;
 }
 
-int verb_out_verify(int argc, char **argv)
+int verb_output_verify(int argc, char **argv)
 {
-        struct out o = { 0 };
+        struct output o = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(in);
-        if (take(argc, argv, "out verify", &o, &in) < 0)
+        if (take(argc, argv, &o, &in) < 0)
                 return EXIT_CORDON;
 
         char *record = NULL;
