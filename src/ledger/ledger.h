@@ -367,8 +367,6 @@ void ledger_json(const struct ledger_view *v, struct buf *out);
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out);
 /* The parties that effects reached, by reach and target. */
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out);
-/* The same of records since then, and how many parties there were. */
-size_t ledger_reached_since(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out);
 /* Finds the run that `which` names, by id, unique prefix, or box name (the newest); "" is the newest of all.
  */
 int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[LEDGER_ID_MAX],

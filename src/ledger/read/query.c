@@ -301,21 +301,16 @@ static void reached_print(const struct reached *r, bool json, struct buf *out)
 
 void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 {
-        (void) ledger_reached_since(l, 0, json, out);
-}
-
-size_t ledger_reached_since(const struct ledger_log *l, int64_t since_us, bool json, struct buf *out)
-{
         struct reached_table *t = calloc(1, sizeof *t);
         bool all = true;
         if (!t) {
                 out->failed = true; /* an empty list would mean that no party was reached */
-                return 0;
+                return;
         }
 
         for (uint64_t i = 0; i < ledger_log_count(l); i++) {
                 struct ledger_view v;
-                if (ledger_log_view(l, i, &v) == 0 && v.time_us >= since_us && counts(&v))
+                if (ledger_log_view(l, i, &v) == 0 && counts(&v))
                         all &= reached_add(t, &v);
         }
 
@@ -337,7 +332,6 @@ size_t ledger_reached_since(const struct ledger_log *l, int64_t since_us, bool j
                            ROWS_MAX);
 
         free(t);
-        return n;
 }
 
 /* ---- runs ---- */
