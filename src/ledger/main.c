@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/main.c - cordon-ledger, the sealer: the only program that holds the ledger's key and links
- * libcrypto. Started by keepers in the background and by `cordon ledger verify` and `cordon ledger`; not a command
- * for users.
+ * libcrypto. Started by keepers in the background and by `cordon ledger verify` and `cordon ledger`; not a
+ * command for users.
  *
  *     write DIR RUN BOX intents of a run's broker, over descriptor 3, and their causes, over 4 (writer.c)
  *     seal DIR          tiles and checkpoints until two seconds after the last write

@@ -10,8 +10,8 @@
 static const char *bomb_name(size_t i, const char **ret_help);
 
 static const struct cli_verb verbs[] = {
-        { "selftest", "breakout | bombs | walls | claims | audit", "attack boxes on this host and report what held",
-          verb_group, no_options, false, GROUP_OPERATE },
+        { "selftest", "breakout | bombs | walls | claims | audit",
+          "attack boxes on this host and report what held", verb_group, no_options, false, GROUP_OPERATE },
         { "selftest breakout", "[DOORS] [OPTION...]", "attack a box from inside and report what held",
           verb_breakout, breakout_options, true, GROUP_OPERATE },
         { "selftest bombs", "[--wall WALL] [--json] [NAME...]",
@@ -20,8 +20,8 @@ static const struct cli_verb verbs[] = {
         { "selftest walls", "[-n RUNS] [--json]", "test and time each wall, and list what it does not stop",
           verb_walls, walls_options, false, GROUP_OPERATE },
         { "selftest claims", "[DOORS] [--json] [--sign FILE] | --diff OLD NEW",
-          "test what boxes promise on this host, and list what they do not cover", verb_claims, claims_options,
-          true, GROUP_OPERATE },
+          "test what boxes promise on this host, and list what they do not cover", verb_claims,
+          claims_options, true, GROUP_OPERATE },
         { "selftest audit", "[OPTION...] [POLICY...]",
           "audit this host and its policies, with a debt score and repairs", verb_audit, audit_options, false,
           GROUP_OPERATE },

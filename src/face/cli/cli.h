@@ -99,10 +99,6 @@ bool cli_starts_command(const struct cli_verb *verb);
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
 /* The same, but "--" keeps its position: a run comes before it, and paths after. */
 void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb);
-/* For a verb without doors: takes its options, wherever they stand. Returns the index of the first other word,
- * or -1 after reporting an error: also if there are fewer words than `least`, or more than `most`. */
-int cli_take(int argc, char **argv, void *ctx, int least, int most);
-enum { CLI_ANY = 1 << 30 };
 /* Takes options from the front of argv, up to the first other word or "--". Returns its index, or -1 after
  * reporting an error. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
@@ -277,6 +273,11 @@ void cli_progress_sink(void *ctx, const void *data, size_t len);
 /* Writes to the FILE that ctx is. */
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
+/* help.c: for a verb without doors: takes its options, wherever they stand. Returns the index of the first
+ * other word, or -1 after reporting an error: also if there are fewer words than `least`, or more than
+ * `most`. */
+int cli_take(int argc, char **argv, void *ctx, int least, int most);
+enum { CLI_ANY = 1 << 30 };
 
 /* complete.c: kinds of records, ended by NULL. */
 extern const char *const cli_ledger_kinds[];
@@ -372,8 +373,8 @@ extern const struct cli_option discard_options[], agent_options[], agent_accept_
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
         apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
-        diff_options[], ledger_options[], output_quote_options[], output_check_options[], output_wrap_options[],
-        collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[], merge_options[],
-        note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
+        diff_options[], ledger_options[], output_quote_options[], output_check_options[],
+        output_wrap_options[], collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[],
+        merge_options[], note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
         session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
         shell_options[], plan_options[], no_options[];

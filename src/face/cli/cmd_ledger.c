@@ -59,7 +59,8 @@ static int set_kind(void *ctx, const char *value)
                         "`credential`",
                         value);
         else if (!is_known)
-                cli_note("note: this version writes no records of the kind `%s`; `man cordon-ledger` lists them",
+                cli_note("note: this version writes no records of the kind `%s`; `man cordon-ledger` lists "
+                         "them",
                          value);
 
         return set_once(&((struct log *) ctx)->filter.kind, "kind", value);
@@ -301,13 +302,13 @@ int verb_ledger(int argc, char **argv)
                 int least, most;
                 int (*run)(struct log *l, const char *arg);
         } rows[] = {
-                { LEDGER_LIST, 0, 0, do_list },      { LEDGER_SHOW, 0, 1, do_show },
-                { LEDGER_TARGET, 1, 1, do_view },    { LEDGER_REACH, 0, 0, do_view },
-                { LEDGER_TOOLS, 0, 0, do_tools },    { LEDGER_HEALTH, 0, 0, do_health },
-                { LEDGER_PROOF, 1, 1, do_view },     { LEDGER_CHECKPOINT, 0, 0, do_view },
-                { LEDGER_KEYS, 0, 0, do_view },      { LEDGER_EXPORT, 0, 0, do_export },
-                { LEDGER_PRUNE, 0, 0, do_prune },    { LEDGER_TILES, 1, 1, do_view },
-                { LEDGER_ROTATE, 0, 0, do_rotate },  { LEDGER_RESTART, 0, 0, do_restart },
+                { LEDGER_LIST, 0, 0, do_list },     { LEDGER_SHOW, 0, 1, do_show },
+                { LEDGER_TARGET, 1, 1, do_view },   { LEDGER_REACH, 0, 0, do_view },
+                { LEDGER_TOOLS, 0, 0, do_tools },   { LEDGER_HEALTH, 0, 0, do_health },
+                { LEDGER_PROOF, 1, 1, do_view },    { LEDGER_CHECKPOINT, 0, 0, do_view },
+                { LEDGER_KEYS, 0, 0, do_view },     { LEDGER_EXPORT, 0, 0, do_export },
+                { LEDGER_PRUNE, 0, 0, do_prune },   { LEDGER_TILES, 1, 1, do_view },
+                { LEDGER_ROTATE, 0, 0, do_rotate }, { LEDGER_RESTART, 0, 0, do_restart },
         };
         struct log l = { 0 };
         size_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_output.c - `cordon output`: text as an inert word of another language, files checked as the output
- * of a box is, and envelopes. */
+/* face/cli/cmd_output.c - `cordon output`: text as an inert word of another language, files checked as the
+ * output of a box is, and envelopes. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "face/cli/cli.h"
@@ -31,7 +31,8 @@ const struct cli_option output_check_options[] = {
         { 0 },
 };
 const struct cli_option output_wrap_options[] = {
-        { "run", 0, "RUN", "of this run (default: the newest that printed it)", CLI_TEXT(struct output, run) },
+        { "run", 0, "RUN", "of this run (default: the newest that printed it)",
+          CLI_TEXT(struct output, run) },
         { "mark", 0, "MARK", "delimiter (default), datamark or base64", CLI_TEXT(struct output, mark) },
         { 0 },
 };

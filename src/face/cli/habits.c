@@ -164,8 +164,9 @@ static const struct {
         { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
         { "claims", "`cordon selftest claims` lists what a box promises, and what it does not stop" },
-        { "audit", "`cordon selftest audit` lists what rots, `cordon ledger` is the record, `cordon ledger verify` "
-                   "checks it, `cordon vault audit` checks credentials" },
+        { "audit",
+          "`cordon selftest audit` lists what rots, `cordon ledger` is the record, `cordon ledger verify` "
+          "checks it, `cordon vault audit` checks credentials" },
         { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "
                   "for a task" },
         { "create", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` "
@@ -175,8 +176,9 @@ static const struct {
         { "test", "`cordon check POLICY` holds a policy to its `expect` lines" },
         { "explain", "`cordon why EFFECT` explains a decision, `cordon doors` a whole policy" },
         { "allow", "a door is opened by a flag of `cordon run`, or a line of a policy: `cordon help run`" },
-        { "show", "`cordon diff` shows what edit doors hold back, `cordon ledger show` a run, `cordon doors` a "
-                  "policy" },
+        { "show",
+          "`cordon diff` shows what edit doors hold back, `cordon ledger show` a run, `cordon doors` a "
+          "policy" },
         { "top", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
         { "stats", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
         { "man", "`cordon help VERB`" },

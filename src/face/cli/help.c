@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/help.c - help, from the same tables that parse; the nearest verb to an unknown one. */
+/* face/cli/help.c - help, from the same tables that parse; the nearest verb to an unknown one; the words of a
+ * verb. */
 #include "base/shell.h"
 #include "base/str.h"
 #include "face/cli/cli.h"
@@ -132,12 +133,8 @@ void cli_help_verb(const struct cli_verb *v)
 }
 
 static const char *const groups[] = {
-        [GROUP_RUN] = "Run",
-        [GROUP_REVIEW] = "Review",
-        [GROUP_UNDERSTAND] = "Understand",
-        [GROUP_RECORD] = "Record",
-        [GROUP_SET_UP] = "Set up",
-        [GROUP_OPERATE] = "Operate",
+        [GROUP_RUN] = "Run",       [GROUP_REVIEW] = "Review", [GROUP_UNDERSTAND] = "Understand",
+        [GROUP_RECORD] = "Record", [GROUP_SET_UP] = "Set up", [GROUP_OPERATE] = "Operate",
 };
 _Static_assert(sizeof groups / sizeof *groups == GROUP__COUNT, "a title for each group");
 
@@ -221,6 +218,24 @@ int cli_unknown_verb(char **argv)
 
         return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
                         buf_str(&word));
+}
+
+int cli_take(int argc, char **argv, void *ctx, int least, int most)
+{
+        const struct cli_verb *v = cli_verb_now();
+        bool commands = most == 0 && cli_is_group(v->name);
+        if (commands && argc > 1 && argv[1][0] != '-') /* its options may not be ours */
+                return cli_unknown_second(v->name, argv[1]), -1;
+
+        cli_options_first(argc, argv, v);
+        int at = cli_options(argc, argv, v, ctx, NULL);
+        if (at >= 0 && at < argc && commands)
+                return cli_unknown_second(v->name, argv[at]), -1;
+
+        if (at >= 0 && (argc - at < least || argc - at > most))
+                return cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis), -1;
+
+        return at;
 }
 
 int verb_group(int argc, char **argv)

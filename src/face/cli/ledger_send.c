@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/ledger_send.c - `cordon ledger export`: to standard output, or to a collector or webhook by HTTP. curl
- * sends: it has TLS, proxies and names of its own. The URL and its headers reach it by a descriptor, because
- * both may hold a token. What was not taken is sent again, so a receiver may get it twice and never loses it.
+/* face/cli/ledger_send.c - `cordon ledger export`: to standard output, or to a collector or webhook by HTTP.
+ * curl sends: it has TLS, proxies and names of its own. The URL and its headers reach it by a descriptor,
+ * because both may hold a token. What was not taken is sent again, so a receiver may get it twice and never
+ * loses it.
  */
 #include "base/buf.h"
 #include "base/fd.h"

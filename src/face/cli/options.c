@@ -558,24 +558,6 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
         return policy_is_bad ? -1 : i;
 }
 
-int cli_take(int argc, char **argv, void *ctx, int least, int most)
-{
-        const struct cli_verb *v = cli_verb_now();
-        bool commands = most == 0 && cli_is_group(v->name);
-        if (commands && argc > 1 && argv[1][0] != '-') /* its options may not be ours */
-                return cli_unknown_second(v->name, argv[1]), -1;
-
-        cli_options_first(argc, argv, v);
-        int at = cli_options(argc, argv, v, ctx, NULL);
-        if (at >= 0 && at < argc && commands)
-                return cli_unknown_second(v->name, argv[at]), -1;
-
-        if (at >= 0 && (argc - at < least || argc - at > most))
-                return cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis), -1;
-
-        return at;
-}
-
 void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_door_taker *take, void *ctx)
 {
         struct given g;

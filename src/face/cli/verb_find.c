@@ -36,8 +36,8 @@ bool cli_is_list(const char *word) { return strcmp(word, "ls") == 0 || strcmp(wo
 static const struct {
         const char *typed, *name;
 } synonyms[] = {
-        { "exec", "session run" },   { "log", "ledger" }, { "check", "policy check" },
-        { "version", "--version" },  { "-V", "--version" }, { "-h", "help" },
+        { "exec", "session run" },  { "log", "ledger" },   { "check", "policy check" },
+        { "version", "--version" }, { "-V", "--version" }, { "-h", "help" },
         { "--help", "help" },
 };
 

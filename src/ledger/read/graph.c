@@ -379,7 +379,8 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
 
         const char *dot = strchr(id, '.');
         if (matches == 0 && dot && map_has_run(g, span_of(id, (size_t) (dot - id))))
-                (void) err_hint(e, "`cordon ledger --run %.*s` lists what that run left", (int) (dot - id), id);
+                (void) err_hint(e, "`cordon ledger --run %.*s` lists what that run left", (int) (dot - id),
+                                id);
         else
                 (void) err_hint(e, "`cordon ledger` lists them");
 

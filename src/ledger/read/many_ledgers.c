@@ -70,8 +70,9 @@ static int check(const struct cordon_context *cx, int dir, const char *path, str
         char shown[400];
         ledger_first_finding(&out, shown, sizeof shown);
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger %.60s is not what was signed: %s", path, shown);
-        return err_hint(e, "it can be looked at alone: let CORDON_STATE name it for `cordon ledger verify` and "
-                           "`cordon ledger`");
+        return err_hint(e,
+                        "it can be looked at alone: let CORDON_STATE name it for `cordon ledger verify` and "
+                        "`cordon ledger`");
 }
 
 int ledger_open_foreign(const struct cordon_context *cx, const char *path, struct ledger_opened *ret,

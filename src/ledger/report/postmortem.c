@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/report/postmortem.c - `cordon ledger report --postmortem`: what the ledger knows of a run, as a draft
- * of a report that people finish. Markdown. Pure.
+/* ledger/report/postmortem.c - `cordon ledger report --postmortem`: what the ledger knows of a run, as a
+ * draft of a report that people finish. Markdown. Pure.
  *
  * All text of a record is between backticks, without backticks, angle brackets and controls: there it cannot
  * act as a link, image, heading, tag or mention. The report concludes nothing that the ledger does not

@@ -24,8 +24,8 @@
 static int damaged(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
-        return err_hint(
-                e, "`cordon ledger verify` shows where; `cordon ledger restart` puts it aside and starts another");
+        return err_hint(e, "`cordon ledger verify` shows where; `cordon ledger restart` puts it aside and "
+                           "starts another");
 }
 
 static int in_vain(struct err *e)

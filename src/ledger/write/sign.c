@@ -210,9 +210,8 @@ static int read_secret(int dir, const char *name, struct key *ret, struct err *e
 
         if (!S_ISREG(st.st_mode) || st.st_mode & 077 || st.st_uid != geteuid()) {
                 (void) err_set(e, ERR_IO, EPERM, "others can read the ledger's key");
-                return err_hint(
-                        e,
-                        "chmod 600 it, then `cordon ledger rotate-key`: what it signed from now on proves nothing");
+                return err_hint(e, "chmod 600 it, then `cordon ledger rotate-key`: what it signed from now "
+                                   "on proves nothing");
         }
 
         if (ledger_slurp(dir, name, &text) < 0 || !span_starts(buf_span(&text), prefix))

@@ -65,7 +65,8 @@ static int no_session(const char *which, struct err *e)
         if (e->code == ERR_GONE) {
                 (void) err_set(e, ERR_GONE, 0, "no session of yours is called %.60s", which);
                 return err_hint(
-                        e, "`cordon session ls` lists them; if it ended, `cordon ledger show %.60s` tells how",
+                        e,
+                        "`cordon session ls` lists them; if it ended, `cordon ledger show %.60s` tells how",
                         which);
         }
 
