@@ -139,7 +139,7 @@ policy_tighten --boxes 1 100000
 selftest_walls --runs 1 1000
 stop --time 0 3600
 ledger --last 1 1000000
-doctor --last 1 1000000
+policy_fit --last 1 1000000
 END
 
 # ---- examples ----

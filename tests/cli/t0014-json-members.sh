@@ -69,7 +69,7 @@ is "and waits from then on" "$("$c" diff --list --json | jq -r '.[0].state')" wa
 
 # The ledger, and what is made of it.
 for _ in 1 2 3; do "$c" run --observe all -p job.cordon -- cat p/file /etc/shadow "$T/w/job.cordon" >/dev/null 2>&1; done
-told diagnose cordon-doctor.1 . doctor --json job.cordon
+told diagnose cordon-policy-fit.1 . policy fit --json job.cordon
 told learn cordon-learn.1 . learn -n 1 --json -- cat p/file
 told tighten cordon-learn.1 . policy tighten -n 1 --json -p job.cordon -- cat p/file
 id=$("$c" log --json --kind end | jq -r .id | tail -n 1)

@@ -72,7 +72,7 @@ is "inspect: its kind" "$(says .code)" gone
 fails "trace" log trace --json nonesuch
 fails "log" log show --json nonesuch
 fails "diff" diff --json nonesuch
-fails "diagnose" doctor --json /nonexistent.cordon
+fails "diagnose" policy fit --json /nonexistent.cordon
 fails "tighten" policy tighten --json -p /nonexistent.cordon -- true
 fails "learn" learn --json -o "$T" -- true
 fails "advise" policy new --json 'fly to the moon'

@@ -46,7 +46,7 @@ for p in resize python npm; do
         p="$T/$p"
         is "check accepts the example ${p##*/}" "$(status "$c" check "$p.policy")" 0
         is "doors of ${p##*/}" "$(status "$c" doors -p "$p.policy")" 0
-        "$c" policy json "$p.policy" >"$p.json" 2>"$T/err"
+        "$c" policy show --json "$p.policy" >"$p.json" 2>"$T/err"
         ok "policy json of ${p##*/} is JSON" jq -e . "$p.json"
         is "its JSON is accepted wherever a policy is" "$(status "$c" check "$p.json")" 0
         is "the JSON of ${p##*/} has the digest of ${p##*/}" "$("$c" policy digest "$p.json" 2>&1)" "$("$c" policy digest "$p.policy")"
@@ -137,7 +137,7 @@ is "diff: a smaller limit is narrower" "$("$c" policy diff a e | tail -n 1)" nar
 printf 'read /usr /usr/bin\n' >f
 is "diff: a door inside a door is equal" "$("$c" policy diff a f | tail -n 1)" equal
 
-printf 'use none\nedit /srv/x except a ask\n' >asks && "$c" policy json asks >asks.json
+printf 'use none\nedit /srv/x except a ask\n' >asks && "$c" policy show --json asks >asks.json
 is "an edit door that asks is the same from JSON" "$("$c" policy show asks.json)" "$("$c" policy show asks)"
 # --- stock ---
 "$c" policy stock | grep / >names
@@ -150,7 +150,7 @@ while read -r name; do
         is "a box with $name starts" "$(status "$c" run -q --use "$name" -- /bin/true)" 0
         # Written out, it is the same policy: the libraries can be mapped, though no line says `use` any more.
         printf 'use %s\nrun true\n' "$name" >used
-        "$c" policy json used >used.json
+        "$c" policy show --json used >used.json
         "$c" policy show used >used.shown
         is "$name written out as JSON starts" "$(status "$c" run -q -p used.json -- /bin/true)" 0
         is "$name written out as lines starts" "$(status "$c" run -q -p used.shown -- /bin/true)" 0
@@ -230,7 +230,7 @@ is "policy diff for programs" "$("$c" policy diff --json less.cordon wide.cordon
 1'
 is "of two that are the same" "$("$c" policy diff less.cordon less.cordon --json; echo $?)" '{"order":"equal","changes":[]}
 0'
-is "the other questions have no --json" "$(status "$c" policy show --json less.cordon)" 125
+is "the digest has no --json" "$(status "$c" policy digest --json less.cordon)" 125
 printf '{"read": 3}' >bad.json
 is "JSON of the wrong shape gives 125" "$(status "$c" check bad.json)" 125
 printf '{"doors":[{"raed":"/usr"}]}' >bad.json

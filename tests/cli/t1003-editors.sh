@@ -47,7 +47,7 @@ if command -v python3 >/dev/null; then
         stock=0 golden=0 advised=0
         while read -r p; do
                 to=$T/json/$(echo "$p" | tr / _).json
-                "$c" policy json "$p" >"$to" 2>/dev/null || { rm -f "$to"; continue; }
+                "$c" policy show --json "$p" >"$to" 2>/dev/null || { rm -f "$to"; continue; }
                 case $p in base/*) stock=$((stock + 1)) ;; tests/golden/*) golden=$((golden + 1)) ;; *advise-*) advised=$((advised + 1)) ;; esac
         done <"$T/list"
         is "the JSON of every policy fits the schema" "$(valid "$T"/json/*.json 2>&1)" ""

@@ -8,7 +8,7 @@ is "new writes a policy" "$(status "$c" policy new -o my-task.cordon)" 0
 ok "it is there" test -s my-task.cordon
 is "it loads without a lint" "$("$c" check my-task.cordon | sed 's/, policy .*//')" "my-task.cordon: holds"
 is "its box has the name" "$(sed -n 's/^box *//p' my-task.cordon)" my-task
-is "it opens no door at all" "$("$c" policy json my-task.cordon | jq -c .doors)" "[]"
+is "it opens no door at all" "$("$c" policy show --json my-task.cordon | jq -c .doors)" "[]"
 for effect in "read /usr/bin/env" "read $T/work/x" "write $T/work/x" "run sh" "net GET https://example.com/" "env SECRET" "sock /run/x"; do
         # shellcheck disable=SC2086
         is "it denies $effect" "$(cd / && status "$c" why -p "$T/work/my-task.cordon" $effect)" 1

@@ -92,7 +92,7 @@ printf 'use base/system\nread {work}/in.txt {work}/other.txt\n' >"$T/two"
 is "what changes the output stays" "$("$c" policy tighten -p "$T/two" -n 1 -- sh -c 'cat in.txt other.txt 2>/dev/null; true' 2>/dev/null </dev/null | grep -c '^read')" 2
 is "a command that does not pass closes nothing" "$(status "$c" policy tighten -p "$T/wide" -- cat nothing):$(cat "$T/out")" "1:"
 is "a stock policy can be tried" "$("$c" policy tighten -p base/python3 -n 1 --json -- true </dev/null 2>/dev/null | jq -c '[.passed, .doors]')" "[true,0]"
-is "JSON has no lines to close" "$("$c" policy json "$T/wide" >"$T/wide.json"; status "$c" policy tighten -p "$T/wide.json" -- true)" 125
+is "JSON has no lines to close" "$("$c" policy show --json "$T/wide" >"$T/wide.json"; status "$c" policy tighten -p "$T/wide.json" -- true)" 125
 has "and it is said" "$(cat "$T/err")" "policy show"
 is "no policy gives 125" "$(status "$c" policy tighten -- true)" 125
 is "a policy that is not there gives 125" "$(status "$c" policy tighten -p "$T/none" -- true)" 125
@@ -146,7 +146,7 @@ is "runs whose records were pruned tell nothing" "$("$c" policy tighten --log -p
 has "a run's report says so" "$("$c" log report "$run" --postmortem -)" "Payloads were pruned since: what stands here may not be all that happened."
 hasnt "and concludes nothing from it" "$("$c" log report "$run" --postmortem -)" "Nothing was refused."
 has "log show says so, too" "$("$c" log show "$run")" "pruned   payloads were"
-is "diagnose does not count them" "$("$c" doctor --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
+is "diagnose does not count them" "$("$c" policy fit --json "$T/logged" | jq -c '[.boxes[].runs] | add // 0')" 0
 rm -f link.txt script
 # --- what is tried is said, box by box ---
 "$c" learn -v -n 1 -- cat in.txt >/dev/null 2>"$T/said" </dev/null

@@ -1,5 +1,5 @@
 #!/bin/sh
-# `cordon policy from`: settings of other tools become door lines that load, and say what they leave out.
+# `cordon policy import`: settings of other tools become door lines that load, and say what they leave out.
 . "$(dirname "$0")/lib.sh"
 repo=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir "$T/w" "$T/h" && cd "$T/w" || exit 1
@@ -8,7 +8,7 @@ HOME=$T/h && export HOME
 
 # from FILE: the lines, which must load
 from() {
-        "$CORDON" policy from "$1" >"$T/policy" 2>"$T/err"
+        "$CORDON" policy import "$1" >"$T/policy" 2>"$T/err"
         is "$1 is converted" "$? $(cat "$T/err")" "0 "
         ok "$1: the lines load" "$CORDON" check "$T/policy"
         grep -v '^#' "$T/policy" >"$T/lines"
@@ -67,9 +67,9 @@ from evil.profile
 is "not in a profile either" "$(grep -c '^read' "$T/lines")" 0
 
 echo "bwrap --no-such x" >bad.sh
-is "a file of no known kind is refused" "$(status "$CORDON" policy from "$T/policy")" 125
+is "a file of no known kind is refused" "$(status "$CORDON" policy import "$T/policy")" 125
 has "with the kinds that are known" "$(cat "$T/err")" "known are"
-is "so is an unknown option of bwrap" "$(status "$CORDON" policy from bad.sh)" 125
+is "so is an unknown option of bwrap" "$(status "$CORDON" policy import bad.sh)" 125
 has "by its name" "$(cat "$T/err")" "--no-such"
-is "and a missing file" "$(status "$CORDON" policy from nothing)" 125
+is "and a missing file" "$(status "$CORDON" policy import nothing)" 125
 done_testing

@@ -30,7 +30,7 @@ is "an expired line leaves nothing open" "$(code "tool a") $(code "tool b")" "ex
 policy 'tool a where n=int:1..5 path?=text:20 only'
 ok "arguments within bounds" "$CORDON" why -p "$T/p.cordon" 'tool a "{\"n\":3}"'
 is "and outside" "$(code 'tool a "{\"n\":9}"') $(code 'tool a "{\"n\":3,\"x\":1}"') $(code 'tool a "{\"n\":\"3\"}"')" "parameter parameter parameter"
-"$CORDON" policy json "$T/p.cordon" >"$T/p.json"
+"$CORDON" policy show --json "$T/p.cordon" >"$T/p.json"
 is "the JSON form is the same policy" "$("$CORDON" policy diff "$T/p.cordon" "$T/p.json")" equal
 cp "$T/p.cordon" "$T/narrow.cordon"
 policy 'tool a'

@@ -9,15 +9,15 @@ export XDG_CONFIG_HOME="$T/config"
 own=$T/config/cordon/own.cordon
 mkdir -p "$T/config/cordon"
 printf 'use none\n' >"$T/n"
-is "these are all limits" "$("$CORDON" policy json "$T/n" | jq -r '.limit | keys[]')" "$(printf '%s\n' $keys | sort)"
+is "these are all limits" "$("$CORDON" policy show --json "$T/n" | jq -r '.limit | keys[]')" "$(printf '%s\n' $keys | sort)"
 for k in $keys; do
         printf 'use none\nlimit %s none\n' "$k" >"$own"
         is "limit $k none is flagged" "$(codes "$own")" 1
-        "$CORDON" policy json "$own" >"$T/json"
+        "$CORDON" policy show --json "$own" >"$T/json"
         is "limit $k in JSON, as a number" "$(codes "$T/json")" 1
         printf 'use own\n' >"$T/using"
         is "limit $k of a policy that is used" "$(codes "$T/using")" 1
-        printf 'use own\nlimit %s %s\n' "$k" "$("$CORDON" policy json "$T/n" | jq -r ".limit.$k")" >"$T/using"
+        printf 'use own\nlimit %s %s\n' "$k" "$("$CORDON" policy show --json "$T/n" | jq -r ".limit.$k")" >"$T/using"
         is "limit $k stated again" "$(codes "$T/using")" 0
 done
 printf 'use none\nlimit time 5m renew none\n' >"$own"

@@ -23,7 +23,7 @@ case $(uname -m) in x86_64 | aarch64) "$CORDON" run -q -p a.cordon -- large.wasm
 esac
 is "and none if its policy says so" "$(code -p b.cordon -- large.wasm)" none
 
-"$CORDON" policy json b.cordon >b.json
+"$CORDON" policy show --json b.cordon >b.json
 is "the line survives JSON" "$("$CORDON" policy show b.json | grep ^wall)" "wall wasm without compiler"
 has "without the compiler is narrower" "$("$CORDON" policy diff a.cordon b.cordon)" "narrower"
 has "with it, wider" "$("$CORDON" policy diff b.cordon a.cordon)" "wider"

@@ -340,7 +340,7 @@ fails "half a filter" "must be multiple of 8" $base --seccomp 5 true
 fails "both kinds" "cannot be combined with" $base --seccomp 5 --add-seccomp-fd 6 true
 
 # ---- the table
-is "cordon policy from knows each option" "$("$B" --help | sed -n 's/^    \(--[a-z0-9-]*\).*/\1/p' | grep -v -e --help -e --version |
+is "cordon policy import knows each option" "$("$B" --help | sed -n 's/^    \(--[a-z0-9-]*\).*/\1/p' | grep -v -e --help -e --version |
         while read -r o; do grep -q "\"$o\"" "$repo/src/policy/from/from_bwrap.c" || echo "$o"; done)" ""
 [ -z "$peer" ] || is "every option of the bubblewrap here" "$(sed -n 's/^    \(--[a-z0-9-]*\).*/\1/p' "$T/peer.help" | sort -u >"$T/theirs"
         "$B" --help | sed -n 's/^    \(--[a-z0-9-]*\).*/\1/p' | sort -u | comm -23 "$T/theirs" - | tr '\n' ' ')" ""

@@ -21,7 +21,7 @@ is "but not to display" "$("$CORDON" why dev /dev/nvidia-modeset | grep ^permit)
 printf 'gpu\ngpu 1 %s until 2030-01-01\nexpect deny dev /dev/kvm\n' $uuid >p
 has "a lint names the cost" "$("$CORDON" check p 2>&1)" W148
 has "a line implied by another" "$("$CORDON" check p 2>&1)" W119
-is "JSON and back" "$("$CORDON" policy json p | "$CORDON" policy show /dev/stdin 2>&1 | grep '^gpu')" "gpu
+is "JSON and back" "$("$CORDON" policy show --json p | "$CORDON" policy show /dev/stdin 2>&1 | grep '^gpu')" "gpu
 gpu 1 until 2030-01-01T00:00Z
 gpu $uuid until 2030-01-01T00:00Z"
 is "it cannot ask" "$(printf 'gpu 0 ask\n' >q && status "$CORDON" check q)" 125

@@ -218,5 +218,5 @@ for bad in 0 65536 x 80:x 080 1:2:3 ''; do
 done
 has "doors names it" "$("$CORDON" doors --listen 8080:80)" "listen 8080:80"
 echo "listen 8080:80" >listen.cordon
-has "its JSON has the same door" "$("$CORDON" policy json listen.cordon)" '8080:80'
+has "its JSON has the same door" "$("$CORDON" policy show --json listen.cordon)" '8080:80'
 done_testing

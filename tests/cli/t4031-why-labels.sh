@@ -32,7 +32,7 @@ is "without a body the parameter is missing" "$(code net POST https://pay.exampl
 ok "expect has the same words" holds 'expect deny net GET https://search.example/ after private:mail' \
         'expect ask net POST https://mail.example/send after untrusted' 'expect ask net POST https://pay.example/x body amount=3' \
         'expect deny net POST https://pay.example/x body "{\"amount\":9}"'
-ok "and they survive printing" sh -c '"$1" policy json "$2" >"$2.json" && "$1" check "$2.json"' sh "$CORDON" "$T/with"
+ok "and they survive printing" sh -c '"$1" policy show --json "$2" >"$2.json" && "$1" check "$2.json"' sh "$CORDON" "$T/with"
 holds 'expect allow net GET https://search.example/ after private:mail'
 is "an expectation that labels break does not load" "$?" 125
 has "and the message says why" "$(cat "$T/err")" label-secrecy
@@ -60,7 +60,7 @@ cp "$T/mail" "$T/p"
 has "a method without net is told the word" "$(why GET https://search.example/)" "net GET URL"
 
 sed '1a use base/system' "$T/p" >"$T/used"
-"$CORDON" plan "$T/used" >"$T/plan"
+"$CORDON" policy flow "$T/used" >"$T/plan"
 is "each part of a split uses what the whole did" "$(grep -c '^use base/system' "$T/plan")" 3
 sed -n '/^box p-sender/,/^# flow/p' "$T/plan" | grep -v '^#' >"$T/sender"
 ok "and a door that asks keeps its terms" "$CORDON" check "$T/sender"

@@ -81,7 +81,7 @@ echo '{"type":"objekt"}' >wrong
 "$CORDON" check --stdout "as json($T/wrong)" >out 2>&1
 has "check finds a schema that is wrong" "$(cat out)" '`type` must be'
 printf 'use none\nstdout as json(%s/order.schema) max 1M\nlimit output 1M\n' "$T" >p
-is "a policy keeps it" "$("$CORDON" policy json p | jq -c '.doors[] | select(.out == "stdout") | [.as, .max]')" "[\"json($T/order.schema)\",\"1M\"]"
+is "a policy keeps it" "$("$CORDON" policy show --json p | jq -c '.doors[] | select(.out == "stdout") | [.as, .max]')" "[\"json($T/order.schema)\",\"1M\"]"
 has "doors tells it" "$("$CORDON" doors p)" "leaves in this form only"
 printf 'use none\nlimit output 1M\n' >q
 has "the line narrows" "$("$CORDON" policy diff q p; :)" "narrower"

@@ -45,7 +45,7 @@ is "nor in a WebSocket" "$("$CORDON" check --net 'http://web.test/** WEBSOCKET a
 is "max alone means nothing" "$("$CORDON" check --net 'http://web.test/** max 1M' 2>&1 | grep -c 'needs `as TYPE`')" 1
 is "a schema must be there" "$("$CORDON" run --net 'http://web.test/** as json(/nowhere)' -- true 2>&1 | grep -c 'cannot be read')" 1
 printf 'use none\nnet http://web.test/** GET as json(%s/s.schema) max 2M\n' "$T" >p
-is "a policy keeps it" "$("$CORDON" policy json p | jq -c '.doors[] | [.as, .max]')" "[\"json($T/s.schema)\",\"2M\"]"
+is "a policy keeps it" "$("$CORDON" policy show --json p | jq -c '.doors[] | [.as, .max]')" "[\"json($T/s.schema)\",\"2M\"]"
 has "and shows it" "$("$CORDON" policy show p)" "as \"json($T/s.schema)\" max 2M"
 printf 'use none\nnet http://web.test/** GET\n' >q
 has "it narrows a door" "$("$CORDON" policy diff q p; :)" "narrower"

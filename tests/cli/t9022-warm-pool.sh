@@ -11,7 +11,7 @@ before=$(orphans)
 printf 'box w\nwarm node\nwarm python3 import json re\n' >"$T/d/p" && chmod 644 "$T/d/p"
 is "its canonical form" "$("$CORDON" policy show "$T/d/p" | grep '^warm')" "warm python3 import json re
 warm node"
-is "as JSON, and back" "$("$CORDON" policy json "$T/d/p" >"$T/d/p.json" && "$CORDON" policy show "$T/d/p.json" | grep '^warm')" "warm python3 import json re
+is "as JSON, and back" "$("$CORDON" policy show --json "$T/d/p" >"$T/d/p.json" && "$CORDON" policy show "$T/d/p.json" | grep '^warm')" "warm python3 import json re
 warm node"
 printf 'box w\n' >"$T/d/other"
 has "a difference between policies is shown" "$("$CORDON" policy diff "$T/d/other" "$T/d/p" 2>&1)" "warm node"

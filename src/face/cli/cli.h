@@ -72,6 +72,14 @@ enum {
         LEDGER_ROTATE = 1 << 12,
         LEDGER_RESTART = 1 << 13
 };
+/* And policy_options. */
+enum {
+        POLICY_DIFF = 1 << 0,
+        POLICY_SHOW = 1 << 1,
+        POLICY_DIGEST = 1 << 2,
+        POLICY_STOCK = 1 << 3,
+        POLICY_IMPORT = 1 << 4
+};
 
 struct cli_json { /* for json_options */
         bool json;
@@ -308,7 +316,8 @@ int verb_approve_stats(int argc, char **argv);
 int verb_approve_decoys(int argc, char **argv);
 int verb_incident(int argc, char **argv);
 int verb_label(int argc, char **argv);
-int verb_plan(int argc, char **argv);
+int verb_flow(int argc, char **argv);
+int verb_fit(int argc, char **argv);
 int verb_run(int argc, char **argv);
 int verb_wrap(int argc, char **argv);
 int verb_doors(int argc, char **argv);
@@ -318,7 +327,10 @@ int verb_learn(int argc, char **argv);
 int cli_learn(int argc, char **argv, const char *lines); /* with these behind what it proposes */
 int verb_tighten(int argc, char **argv);
 int verb_new(int argc, char **argv);
-int verb_policy(int argc, char **argv);
+int verb_policy_diff(int argc, char **argv);
+int verb_policy_show(int argc, char **argv);
+int verb_policy_import(int argc, char **argv);
+int verb_policy_stock(int argc, char **argv);
 int verb_vault(int argc, char **argv);
 int verb_image(int argc, char **argv);
 /* cmd_image.c: unpacks the image of a `root` line, if the store does not have it; 0 also without one. */
@@ -372,9 +384,9 @@ extern const struct cli_option discard_options[], agent_options[], agent_accept_
         agent_hook_options[], approve_options[], label_options[];
 extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
         check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
-        apply_options[], vault_options[], image_options[], doctor_options[], serve_options[], pool_options[],
+        apply_options[], vault_options[], image_options[], fit_options[], serve_options[], pool_options[],
         diff_options[], ledger_options[], output_quote_options[], output_check_options[],
         output_wrap_options[], collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[],
         merge_options[], note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
         session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
-        shell_options[], plan_options[], no_options[];
+        shell_options[], flow_options[], policy_options[], no_options[];

@@ -129,8 +129,8 @@ int verb_new(int argc, char **argv)
                 return give_task(&o, argc - at, argv + at);
 
         if (o.json)
-                return cli_usage(
-                        "--json needs a task or --list; `cordon policy json FILE` prints a policy as JSON");
+                return cli_usage("--json needs a task or --list; `cordon policy show --json FILE` prints a "
+                                 "policy as JSON");
 
         name_after(o.output, name);
         buf_printf(&policy, text, name, name, name, name, name);

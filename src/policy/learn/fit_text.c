@@ -86,7 +86,8 @@ static void put_unused(const struct learn_fit *f, struct buf *o)
                         buf_printf(o, "  %s\n", f->doors[i].line);
 
         if (f->counted)
-                buf_printf(o, "  %u door%s; `cordon doctor POLICY` names them\n", f->unused, s(f->unused));
+                buf_printf(o, "  %u door%s; `cordon policy fit POLICY` names them\n", f->unused,
+                           s(f->unused));
         else
                 put_command(o, "`cordon policy tighten --log -p ", f->file, "` closes them.\n");
 }
@@ -228,7 +229,8 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
 
         buf_puts(o, "\"next_steps\":[");
         if (broad) {
-                put_command(&line, f->counted ? "cordon doctor POLICY" : "cordon policy tighten --log -p ",
+                put_command(&line,
+                            f->counted ? "cordon policy fit POLICY" : "cordon policy tighten --log -p ",
                             f->counted ? "" : f->file, "");
                 buf_json(o, span_str(buf_str(&line)));
         }

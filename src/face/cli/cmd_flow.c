@@ -1,32 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_plan.c - the verb plan: what would flow in a workflow of boxes, before it runs. */
+/* face/cli/cmd_flow.c - `cordon policy flow`: what would flow in a workflow of boxes, before it runs. */
 #include "face/cli/cli.h"
 
 enum { BOXES_MAX = 16 };
 
-struct plan {
+struct flow {
         const char *policies[CLI_LIST_MAX + 1];
         bool json;
 };
 
 static int take_policy(void *ctx, const char *value)
 {
-        return cli_list_add(((struct plan *) ctx)->policies, "--policy", value);
+        return cli_list_add(((struct flow *) ctx)->policies, "--policy", value);
 }
 
-const struct cli_option plan_options[] = {
-        { "policy", 'p', "POLICY", "the same as POLICY alone; these come first", take_policy, 0 },
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct plan, json) },
+const struct cli_option flow_options[] = {
+        { "policy", 'p', "FILE", "add the doors of a policy file, or of a stock policy", take_policy, 0 },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct flow, json) },
         { 0 },
 };
 
-int verb_plan(int argc, char **argv)
+int verb_flow(int argc, char **argv)
 {
-        struct plan o = { 0 };
+        struct flow o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p[BOXES_MAX];
-        cli_options_first(argc, argv, cli_verb_find("plan"));
-        int at = cli_options(argc, argv, cli_verb_find("plan"), &o, NULL), n = 0, bad = 0;
+        int at = cli_take(argc, argv, &o, 0, CLI_ANY), n = 0, bad = 0;
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -38,8 +37,9 @@ int verb_plan(int argc, char **argv)
         while (o.policies[count])
                 count++;
         if (count < 1 || count > BOXES_MAX)
-                return cli_usage("`cordon plan` takes 1 to %d policies, in the order in which they run",
-                                 BOXES_MAX);
+                return cli_usage(
+                        "`cordon policy flow` takes 1 to %d policies, in the order in which they run",
+                        BOXES_MAX);
 
         for (size_t i = 0; i < count && !bad; i++) {
                 p[n] = cli_policy_new();
