@@ -135,6 +135,19 @@ plain "$CORDON" undo "$run" 2>/dev/null
 before=before after=after round "without renameat2's flags: apply" "$D" "apply --include-flagged $run" "undo $run"
 is "without renameat2's flags: nothing is left beside it" "$(find "$D" "$T/state/work" -name '*.aside' -o -name '*.cordon-*')" ""
 
+# An apply that was killed, and whose directory is gone: stuck, until a person gives it up.
+D="$T/moved" who=root
+mkdir -p "$D" && fill "$D"
+scene "$D"
+"$CORDON" undo "$run" 2>/dev/null
+CORDON_WORK_STEP=20 "$T/hooked" apply --include-flagged "$run" >/dev/null 2>&1
+mv "$D" "$D.away"
+has "an apply whose directory is gone is stuck" "$("$CORDON" diff --list | grep "$run")" stuck
+has "the message offers the way out" "$("$CORDON" apply "$run" 2>&1)" "cordon discard $run"
+has "which is a state of its own" "$("$CORDON" discard --json "$run")" '"state":"kept"'
+hasnt "the list has it no more" "$("$CORDON" diff --list 2>&1)" "$run"
+ok "what was replaced is kept" test -f "$T/state/work/.kept-$run/apply-1/journal"
+
 # Power cut: the image of the disk as it is at the moment of the kill, mounted again.
 if [ "$(id -u)" -eq 0 ] && command -v mkfs.ext4 >/dev/null && truncate -s 24M disk && mkfs.ext4 -q -F disk && mkdir -p m1 m2 &&
         mount -o loop disk m1 2>/dev/null; then

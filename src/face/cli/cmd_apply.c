@@ -263,7 +263,11 @@ static int discard_one(const char *which, bool json)
         if (r < 0)
                 return cli_error(&e);
 
-        if (r > 0)
+        if (r == 2)
+                cli_note("the interrupted apply of %s is given up: what it has replaced is in cordon's state "
+                         "directory, work/.kept-%s",
+                         run, run);
+        else if (r == 1)
                 cli_note(
                         "what was not applied of the overlay %s is discarded; cordon undo %s takes back what "
                         "was",

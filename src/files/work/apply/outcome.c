@@ -138,6 +138,6 @@ int outcome_undo(const struct work_undo *u, const struct layer *l, const struct 
 int outcome_discard(const struct work_undo *u, const struct layer *l, int r, struct err *e)
 {
         AUTO_BUF(out);
-        put_head(&out, l, r < 0 ? "failed" : "discarded", r == 0 ? "gone" : NULL);
+        put_head(&out, l, r < 0 ? "failed" : "discarded", r == 0 ? "gone" : r == 2 ? "kept" : NULL);
         return put_end(&out, r, u->out, u->out_ctx, e);
 }

@@ -55,6 +55,17 @@ static int discard_rest(struct layer *l, struct err *e)
         return layer_write(l, e) < 0 ? -1 : 1;
 }
 
+/* An apply that can neither be finished nor taken back: its journal holds the only copy of what it replaced,
+ * so the overlay leaves the list and nothing is removed. */
+static int give_up(struct layer *l, struct err *e)
+{
+        char kept[WORK_RUN_MAX + 8];
+        (void) snprintf(kept, sizeof kept, ".kept-%s", l->run);
+        if (renameat(l->store, l->run, l->store, kept) < 0)
+                return layer_cannot(e, "putting aside the overlay", l->run);
+        return 2;
+}
+
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
 {
         struct timespec when;
@@ -63,8 +74,11 @@ int work_discard(const struct work_undo *u, char *ret_run, struct err *e)
         bool there = store >= 0 && layer_find(store, u->run, LAYER_ONE, found, e) == 0;
         AUTO_LAYER(l, there ? layer_take(store, found, e) : NULL);
         int r = l ? journal_recover(u->cx, l, e) : -1;
-        if (r == 0) {
+        if (l)
                 (void) snprintf(ret_run, WORK_RUN_MAX, "%s", l->run);
+        if (l && r < 0) {
+                r = give_up(l, e);
+        } else if (r == 0) {
                 r = l->state != LAYER_APPLIED && journal_landed(l, &when) ? discard_rest(l, e)
                                                                           : layer_remove(l, e);
         }

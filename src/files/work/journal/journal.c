@@ -595,6 +595,11 @@ landed:
         if (r == 0 && journal_has(j, "done") && !journal_has(j, "told") && journal_tell(j, WORK_LANDED, true))
                 journal_told(j);
 out:
+        if (r < 0 && !e->hint[0])
+                (void) err_hint(e,
+                                "mend that and repeat; or `cordon discard %s`, which leaves the files as they "
+                                "are now, and keeps what the apply has replaced",
+                                l->run);
         journal_free(j);
         return r;
 }
