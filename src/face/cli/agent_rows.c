@@ -36,6 +36,19 @@ static const char aider[] =
              "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_API_BASE=\"$ANTHROPIC_BASE_URL\"\n"
              "exec \"$@\"\n";
 
+static const char crush[] = LINK
+        "[ -z \"${OPENAI_BASE_URL-}\" ] || export OPENAI_API_ENDPOINT=\"$OPENAI_BASE_URL\"\n"
+        "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_API_ENDPOINT=\"$ANTHROPIC_BASE_URL\"\n"
+        "[ -z \"${GOOGLE_GEMINI_BASE_URL-}\" ] || export GEMINI_API_ENDPOINT=\"$GOOGLE_GEMINI_BASE_URL\"\n"
+        "exec \"$@\"\n";
+
+/* It adds the path of the API itself. */
+static const char goose[] =
+        LINK "[ -z \"${OPENAI_BASE_URL-}\" ] || export OPENAI_HOST=\"${OPENAI_BASE_URL%/v1}\"\n"
+             "[ -z \"${ANTHROPIC_BASE_URL-}\" ] || export ANTHROPIC_HOST=\"$ANTHROPIC_BASE_URL\"\n"
+             "[ -z \"${GEMINI_API_KEY-}\" ] || export GOOGLE_API_KEY=\"$GEMINI_API_KEY\"\n"
+             "exec \"$@\"\n";
+
 const char cli_agent_plain[] = LINK "exec \"$@\"\n";
 
 /* ---- what of their state is held back ---- */
@@ -146,6 +159,26 @@ static const struct cli_part aider_parts[] = {
         { 0 },
 };
 
+static const struct cli_part crush_parts[] = {
+        { ".config/crush", PART_HELD, NULL },
+        { ".local/share/crush/crush.json", PART_ALL_BUT,
+          "$schema models recent_models" }, /* servers, hooks */
+        { ".local/share/crush/providers.json", PART_HELD, NULL },
+        { ".local/share/crush", PART_CODE, NULL },
+        { 0 },
+};
+
+static const struct cli_part goose_parts[] = {
+        { ".config/goose", PART_HELD, NULL }, /* extensions are commands, memories are obeyed */
+        { ".local/share/goose/sessions", PART_KEPT, NULL },
+        { ".local/share/goose/schedule.json", PART_HELD, NULL },
+        { ".local/share/goose/scheduled_recipes", PART_HELD, NULL },
+        { ".local/share/goose", PART_CODE, NULL },
+        { ".local/state/goose/logs", PART_KEPT, NULL },
+        { ".local/state/goose", PART_CODE, NULL },
+        { 0 },
+};
+
 static const struct cli_part pi_parts[] = {
         { ".pi/agent/sessions", PART_KEPT, NULL },
         { ".pi/agent/settings.json", PART_ALL_BUT,
@@ -181,6 +214,12 @@ const struct cli_agent cli_agents[] = {
           ".claude/.claude.json",
           "{\"hasCompletedOnboarding\":true}\n" },
         { "codex", "Codex", "npm install -g @openai/codex", codex, { ".codex" }, codex_parts },
+        { "crush",
+          "Crush",
+          "npm install -g @charmland/crush",
+          crush,
+          { ".config/crush", ".local/share/crush" },
+          crush_parts },
         { "gemini",
           "Gemini CLI",
           "npm install -g @google/gemini-cli",
@@ -191,6 +230,12 @@ const struct cli_agent cli_agents[] = {
           "{\"security\":{\"auth\":{\"selectedType\":\"gemini-api-key\"},"
           "\"folderTrust\":{\"enabled\":false}},\"general\":{\"enableAutoUpdate\":false,"
           "\"enableAutoUpdateNotification\":false},\"privacy\":{\"usageStatisticsEnabled\":false}}\n" },
+        { "goose",
+          "goose",
+          "see https://block.github.io/goose/docs/getting-started/installation",
+          goose,
+          { ".config/goose", ".local/share/goose", ".local/state/goose" },
+          goose_parts },
         { "opencode",
           "opencode",
           "npm install -g opencode-ai",

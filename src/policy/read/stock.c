@@ -95,15 +95,17 @@ static const char build[] = "doc \"Compilers, headers and make of this host.\"\n
                             "use  base/system\n";
 
 static const char *const names[] = {
-        "agent/aider", "agent/claude", "agent/codex", "agent/gemini", "agent/opencode", "agent/other",
-        "agent/pi",    "agent/qwen",   "base/build",  "base/git",     "base/image",     "base/loader",
-        "base/node",   "base/python3", "base/strict", "base/system",
+        "agent/aider",    "agent/claude", "agent/codex", "agent/crush",  "agent/gemini", "agent/goose",
+        "agent/opencode", "agent/other",  "agent/pi",    "agent/qwen",   "base/build",   "base/git",
+        "base/image",     "base/loader",  "base/node",   "base/python3", "base/strict",  "base/system",
 };
 static const char *const texts[] = {
         policy_agent_aider,
         policy_agent_claude,
         policy_agent_codex,
+        policy_agent_crush,
         policy_agent_gemini,
+        policy_agent_goose,
         policy_agent_opencode,
         policy_agent_other,
         policy_agent_pi,

@@ -44,6 +44,15 @@ const char policy_agent_aider[] =
         "doc \"aider and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
         "env AIDER_ANALYTICS=false AIDER_CHECK_UPDATE=false\n" AGENT_PROVIDERS;
 
+const char policy_agent_crush[] =
+        "doc \"Crush and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
+        "env CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1 CRUSH_DISABLE_METRICS=1\n" AGENT_PROVIDERS;
+
+const char policy_agent_goose[] =
+        "doc \"goose and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
+        "env GOOSE_PROVIDER GOOSE_MODEL GOOSE_MODE GOOSE_DISABLE_KEYRING=1 "
+        "GOOSE_TELEMETRY_ENABLED=false\n" AGENT_PROVIDERS;
+
 const char policy_agent_pi[] =
         "doc \"pi and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
         "env PI_SKIP_VERSION_CHECK=1 PI_TELEMETRY=0\n" AGENT_PROVIDERS;
