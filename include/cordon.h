@@ -612,9 +612,9 @@ CORDON_API void cordon_question_free(cordon_question *q); /* withdraws it if it 
 CORDON_API int cordon_work_undo(const cordon_context *cx, const cordon_work_undo_options *o,
                                 cordon_work_outcome *ret, cordon_error *e);
 /* Returns 0 if the overlay is deleted, 1 if it was applied in part and the pending part is deleted;
- * cordon_work_undo() reverts the rest, a second call deletes it; 2 if an apply was interrupted and could neither
- * be finished nor taken back: what it replaced is kept in the state directory, work/.kept-RUN. `out` is for
- * `json` only. */
+ * cordon_work_undo() reverts the rest, a second call deletes it; 2 if an apply was interrupted and could
+ * neither be finished nor taken back: what it replaced is kept in the state directory, work/.kept-RUN. `out`
+ * is for `json` only. */
 CORDON_API int cordon_work_discard(const cordon_context *cx, const char *run, int json, cordon_sink out,
                                    void *ctx, char ret_run[64], cordon_error *e);
 /* Finds the overlay of this name; NULL: the default overlay. */

@@ -146,6 +146,20 @@ agent claude 'rm ~/.claude/commands/x.md; echo "{\"theme\":\"dark\"}" >~/.claude
 is "what a run takes away is there again" "$(grep -c 'held back' "$T/err") $(agent claude 'cat ~/.claude/settings.json ~/.claude/commands/x.md | tr -d "\n\033 "' 2>&1)" '1 {"theme":"dark","env":{"A":"b"}}say[2Jhi'
 is "what waits can be deleted" "$(status "$CORDON" agent accept --discard claude) $(status "$CORDON" agent accept claude)" "0 125"
 
+# ---- a link of the person's own, into a repository of dotfiles ----
+mkdir -p "$HOME/dotfiles/rules" && echo "be kind" >"$HOME/dotfiles/CLAUDE.md" && echo rule >"$HOME/dotfiles/rules/r.md" && echo other >"$HOME/other.txt"
+ln -s "$HOME/dotfiles/CLAUDE.md" "$state/claude/.claude/CLAUDE.md"
+ln -s ../../../../../../dotfiles/rules "$state/claude/.claude/rules"
+is "a link is held back until it is accepted" "$(agent claude 'cat ~/.claude/CLAUDE.md ~/.claude/rules/r.md; cat '"$HOME"'/dotfiles/CLAUDE.md' 2>/dev/null)" ""
+has "what it opens is shown" "$("$CORDON" agent accept --show claude)" "+ a link to $HOME/dotfiles/CLAUDE.md, which its runs may then read"
+python3 "$here/helpers/answer_on_tty.py" y "$CORDON" agent accept claude >"$T/out" 2>&1
+is "then it is followed, for reading" "$(agent claude 'cat ~/.claude/CLAUDE.md ~/.claude/rules/r.md; echo x >>~/.claude/CLAUDE.md || echo closed; cat '"$HOME"'/other.txt' 2>/dev/null)" "be kind
+rule
+closed"
+agent claude "ln -sfn '$HOME/other.txt' ~/.claude/CLAUDE.md" >"$T/out" 2>&1
+is "a run that turns it opens nothing" "$(agent claude "cat ~/.claude/CLAUDE.md '$HOME/other.txt'" 2>/dev/null)" "be kind"
+"$CORDON" agent accept --discard claude
+
 # ---- a cordon that is killed: the next start compares ----
 agent claude 'mkdir -p ~/.claude/agents; echo PLANTED >~/.claude/agents/a.md; echo ready; sleep 60' >"$T/killed" 2>&1 &
 running=$!

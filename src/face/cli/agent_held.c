@@ -317,6 +317,12 @@ static void put_value(struct buf *out, const char *sign, const char *key, const 
         AUTO_BUF(bytes);
         if (!value)
                 return;
+        if (!strchr(key, CLI_ITEM_MEMBER) && cli_link_read(value, &bytes)) {
+                char to[PATH_MAX];
+                buf_printf(out, "%s a link to %s, which its runs may then read\n", sign,
+                           str_inert(buf_span(&bytes), to, sizeof to));
+                return;
+        }
         if (strchr(key, CLI_ITEM_MEMBER) || cli_file_read(value, &is, &bytes) < 0) {
                 put_text(out, sign, value);
                 return;
@@ -406,6 +412,28 @@ int cli_agent_held(const struct cli_agent *a, const char *home, bool json, struc
 {
         AUTO_HELD(h, a, home);
         return open_held(&h) < 0 ? -1 : (int) show(&h, json, out);
+}
+
+int cli_agent_links(const struct cli_agent *a, const char *home, void (*each)(void *ctx, const char *target),
+                    void *ctx)
+{
+        AUTO_HELD(h, a, home);
+        if (open_held(&h) < 0)
+                return -1;
+
+        for (size_t i = 0; i < h.accepted.n; i++) {
+                const struct cli_item *x = &h.accepted.v[i];
+                char from[PATH_MAX], to[PATH_MAX];
+                AUTO_BUF(target);
+                if (strchr(x->key, CLI_ITEM_MEMBER) || !x->value || !cli_link_read(x->value, &target))
+                        continue;
+                if (path_join(home, x->key, from, sizeof from) &&
+                    (from[str_parent(from, strlen(from))] = '\0',
+                     path_join(from, buf_str(&target), to, sizeof to)))
+                        each(ctx, to);
+        }
+
+        return 0;
 }
 
 int cli_agent_take(const struct cli_agent *a, const char *home, const char *shown)

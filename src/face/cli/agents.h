@@ -83,5 +83,8 @@ int cli_agent_state(const struct cli_agent *a, const char *home);
 int cli_agent_settle(const struct cli_agent *a, const char *home, bool quiet);
 /* Prints what waits. Returns how much, or -1 after reporting an error. */
 int cli_agent_held(const struct cli_agent *a, const char *home, bool json, struct buf *out);
+/* Calls `each` with the path that each accepted link of the state leads to. -1 after reporting an error. */
+int cli_agent_links(const struct cli_agent *a, const char *home, void (*each)(void *ctx, const char *target),
+                    void *ctx);
 /* Accepts what waits, if it is still what was shown; NULL deletes it. -1 after reporting an error. */
 int cli_agent_take(const struct cli_agent *a, const char *home, const char *shown);

@@ -150,6 +150,33 @@ static int add(struct agent *g, const char *word, const char *text)
         return cordon_policy_add(g->run.policy, word, text, &e) < 0 ? cli_run_failed(&g->run, &e) : 0;
 }
 
+static void put_door(struct buf *out, const char *word, const char *path)
+{
+        buf_printf(out, "%s \"", word);
+        for (const char *c = path; *c; c++)
+                buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+        buf_puts(out, "\"\n");
+}
+
+struct links {
+        struct buf *doors;
+        const char *state;
+};
+
+/* A file or directory of dotfiles, say: for reading, by the name that the link has. */
+static void add_link(void *ctx, const char *target)
+{
+        const struct links *l = ctx;
+        const char *home = getenv("HOME");
+        bool strange = false;
+        for (const char *c = target; *c; c++)
+                strange |= strchr("*?[]{}", *c) || (unsigned char) *c < ' ';
+
+        if (!strange && !path_under(target, l->state) && access(target, R_OK) == 0 &&
+            (!home || !path_under(home, target)))
+                put_door(l->doors, "read", target);
+}
+
 /* What stays of its home, and where the box finds it: the home itself is the box's, new for each run. */
 static int add_state(struct agent *g)
 {
@@ -160,12 +187,15 @@ static int add_state(struct agent *g)
         buf_puts(&keeps, "CORDON_AGENT_KEEPS=");
         for (size_t i = 0; g->row && i < sizeof g->row->state / sizeof *g->row->state && g->row->state[i];
              i++) {
-                buf_puts(&doors, "write \"");
-                for (const char *c = g->home; *c; c++)
-                        buf_printf(&doors, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-                buf_printf(&doors, "/%s\"\n", g->row->state[i]);
+                char path[2 * PATH_MAX];
+                (void) snprintf(path, sizeof path, "%s/%s", g->home, g->row->state[i]);
+                put_door(&doors, "write", path);
                 buf_printf(&keeps, "%s%s", i ? " " : "", g->row->state[i]);
         }
+
+        struct links links = { &doors, g->home };
+        if (g->row && cli_agent_links(g->row, g->home, add_link, &links) < 0)
+                return EXIT_CORDON;
 
         if (doors.n &&
             cordon_policy_add_text(g->run.policy, "the agent's state", buf_str(&doors), doors.n, &e) < 0)

@@ -596,10 +596,11 @@ landed:
                 journal_told(j);
 out:
         if (r < 0 && !e->hint[0])
-                (void) err_hint(e,
-                                "mend that and repeat; or `cordon discard %s`, which leaves the files as they "
-                                "are now, and keeps what the apply has replaced",
-                                l->run);
+                (void) err_hint(
+                        e,
+                        "mend that and repeat; or `cordon discard %s`, which leaves the files as they "
+                        "are now, and keeps what the apply has replaced",
+                        l->run);
         journal_free(j);
         return r;
 }
