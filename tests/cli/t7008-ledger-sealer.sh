@@ -10,7 +10,7 @@ if [ ! -x "$sealer" ]; then
         done_testing
 fi
 # Nobody seals but this test: where the program is looked for there is one that does nothing.
-mkdir "$T/idle" && printf '#!/bin/sh\n' >"$T/idle/cordon-ledger" && chmod 755 "$T/idle" "$T/idle/cordon-ledger"
+mkdir "$T/idle" && printf '#!/bin/sh\n' >"$T/idle/cordon-ledger" && chmod 755 "$T/idle" "$T/idle/cordon-ledger" && cp "$CORDON_LIBEXEC/cordon-review" "$T/idle/"
 run() { CORDON_LIBEXEC=$T/idle "$CORDON" run -q "$@" </dev/null >/dev/null 2>&1; }
 id_of() { CORDON_LIBEXEC=$T/idle "$CORDON" ledger --json --box "$1" --kind "$2" | tail -n 1 | sed 's/.*"id":"\([^"]*\)".*/\1/'; }
 seal() { "$sealer" seal-once "$1" 2>&1; echo "$?"; }

@@ -78,8 +78,8 @@ for who in $whos; do
                 done
         }
         printf 'use base/system\nread {work}\nnet example.invalid:443\n' | $who sh -c 'cat >"$1"' sh "$base/a/policies/net.cordon"
-        policy=net kinds="cordon cordon-janitor cordon-egress cordon-init sleep"
-        [ "$(run "$a" '{"argv":["true"],"policy":"net"}' | jq .status)" = 0 ] || policy=default kinds="cordon cordon-janitor cordon-init sleep"
+        policy=net keeper=$(cat "/proc/$serve/comm") kinds="$keeper cordon-janitor cordon-egress cordon-init sleep"
+        [ "$(run "$a" '{"argv":["true"],"policy":"net"}' | jq .status)" = 0 ] || { policy=default; kinds="$keeper cordon-janitor cordon-init sleep"; }
         sleeper() { descendants >"$T/children" && grep -q ' sleep$' "$T/children"; }
         for kind in $kinds; do
                 id=$(run "$a" "{\"argv\":[\"sh\",\"-c\",\"sleep 8531; :\",\"$tag\"],\"policy\":\"$policy\",\"wait\":false}" | jq -r .id)

@@ -158,6 +158,8 @@ for who in root user; do
         is "$who: and the object is whole" "$(jq -r .end <json)" signaled
 done
 is "no mount was left" "$(grep -c cordon /proc/self/mountinfo)" "$before_mounts"
+# The private files of a process-wall box go with the next such box of their user.
+for who in "" "$user"; do $who env HOME=/nonexistent "$CORDON" run -q --ledger off --wall process -- true 2>/dev/null; done
 is "no file was left in /tmp" "$(find /tmp /var/tmp /dev/shm -maxdepth 1 -name '*cordon*' -newer marker ! -name 'cordon-test*' 2>/dev/null)" ''
 is "no named network namespace was left" "$(find /run/netns -newer marker -type f 2>/dev/null)" ''
 done_testing

@@ -247,18 +247,19 @@ static bool simple_covers(const struct door *s, const struct door *d)
         return type_covers(s, d);
 }
 
-static bool tool_covers(const struct door *s, const struct door *d)
+static bool tool_covers(const struct door_set *s, const char *name, const struct asked *q)
 {
-        return strcmp(s->name, "*") == 0 || (strcmp(s->name, d->name) == 0 && bounds_cover(&s->net, &d->net));
+        size_t lo, hi;
+        for (door_set_find(s, DOOR_TOOL, span_str(name), &lo, &hi); lo < hi; lo++)
+                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d) &&
+                    (strcmp(name, "*") == 0 || bounds_cover(&s->v[lo].net, &q->d->net)))
+                        return true;
+        return false;
 }
 
 static bool cover_tool(const struct door_set *s, const struct asked *q)
 {
-        for (size_t i = s->start[DOOR_TOOL]; i < s->start[DOOR_TOOL + 1]; i++)
-                if (&s->v[i] != q->skip && lasts(&s->v[i], q->d->until) && terms_cover(&s->v[i], q->d) &&
-                    tool_covers(&s->v[i], q->d))
-                        return true;
-        return false;
+        return tool_covers(s, "*", q) || tool_covers(s, q->d->name, q);
 }
 
 /* `gpu` has each GPU and its nodes, `gpu 0` its nodes. */

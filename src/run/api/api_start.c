@@ -389,6 +389,7 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         if (!l)
                 return NULL;
 
+        look_at_made(l, b->policy->checked);
         if (module && r.argv && r.argv[0])
                 look_at_command(l, b, &r, &engine);
 

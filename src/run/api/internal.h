@@ -366,7 +366,7 @@ char *api_identity(const struct cordon_context *cx, const char *home, const char
 void api_identity_read(const char *text, struct api_identity *ret); /* fields that it does not set stay */
 
 /* made.c: is this the target of a door that does not exist yet, and is to be created? */
-bool api_is_made(const struct door *d, const struct door *doors, size_t n);
+bool api_is_made(const struct checked_policy *c, const struct door *d);
 bool api_makes_directory(const struct door *d); /* of such a door */
 
 int api_make_doors(struct cordon_box *b, struct err *e);
@@ -388,6 +388,8 @@ int api_engine_find(const struct cordon_context *cx, const char *command, struct
 bool api_interprets(const struct cordon_box *b);
 /* The command of a wall without programs, and what runs it. */
 void look_at_module(struct look *l, const char *name, const char *cwd, const struct api_engine *engine);
+/* Doors whose targets will be made, as if they were there. */
+void look_at_made(struct look *l, const struct checked_policy *c);
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e);
 /* look_gpu.c: of a `gpu` door. The number of the card with this UUID is read below `cards`. */

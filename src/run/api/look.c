@@ -218,6 +218,18 @@ void look_at_module(struct look *l, const char *name, const char *cwd, const str
                 (void) fill_program(l, engine->code, false, &l->code);
 }
 
+void look_at_made(struct look *l, const struct checked_policy *c)
+{
+        size_t n;
+        const struct door *doors = policy_doors(c, &n);
+        for (size_t i = 0; i < n; i++) {
+                if (l->seen[i].kind != SEEN_NOTHING || !doors[i].path || !api_is_made(c, &doors[i]))
+                        continue;
+                l->seen[i].kind = api_makes_directory(&doors[i]) ? SEEN_DIR : SEEN_FILE;
+                l->seen[i].copyable = l->seen[i].kind == SEEN_FILE; /* a plan is made, and no file */
+        }
+}
+
 struct look *look_at_doors(const struct door *doors, size_t n, const char *const *argv, const char *cwd,
                            struct err *e)
 {
@@ -240,10 +252,6 @@ struct look *look_at_doors(const struct door *doors, size_t n, const char *const
                         look_at_gpu(&l->mem, policy_gpu(doors[i].path), &l->seen[i]);
                 else if (doors[i].path)
                         look_at_path(l, &doors[i], &l->seen[i]);
-                if (l->seen[i].kind == SEEN_NOTHING && doors[i].path && api_is_made(&doors[i], doors, n)) {
-                        l->seen[i].kind = api_makes_directory(&doors[i]) ? SEEN_DIR : SEEN_FILE;
-                        l->seen[i].copyable = l->seen[i].kind == SEEN_FILE; /* a plan is made, and no file */
-                }
                 l->seen[i].repository = l->seen[i].kind == SEEN_DIR && !doors[i].from_stock &&
                                         doors[i].kind != DOOR_RUN && is_repository(doors[i].path);
         }

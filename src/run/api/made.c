@@ -34,20 +34,24 @@ static bool is_mistyped(const char *path)
 }
 
 /* A box creates files that are missing behind a wider `edit` door in its own overlay. */
-static bool lies_in_edit(const struct door *d, const struct door *doors, size_t n)
+static bool lies_in_edit(const struct checked_policy *c, const struct door *d)
 {
-        for (size_t i = 0; i < n; i++)
-                if (&doors[i] != d && doors[i].kind == DOOR_EDIT && path_under(d->path, doors[i].path))
+        size_t lo, hi, n = strlen(d->path);
+        if (policy_doors_at(c, DOOR_EDIT, span_of(d->path, n), &lo, &hi) && hi - lo > 1)
+                return true;
+
+        while ((n = str_parent(d->path, n)) > 0)
+                if (policy_doors_at(c, DOOR_EDIT, span_of(d->path, n), &lo, &hi))
                         return true;
         return false;
 }
 
-bool api_is_made(const struct door *d, const struct door *doors, size_t n)
+bool api_is_made(const struct checked_policy *c, const struct door *d)
 {
         struct stat st;
         char parent[PATH_MAX];
         if ((d->kind != DOOR_WRITE && d->kind != DOOR_EDIT) || d->optional || d->from_stock ||
-            is_mistyped(d->path) || (d->kind == DOOR_EDIT && lies_in_edit(d, doors, n)))
+            is_mistyped(d->path) || (d->kind == DOOR_EDIT && lies_in_edit(c, d)))
                 return false;
 
         if (lstat(d->path, &st) == 0 || errno != ENOENT)
@@ -107,7 +111,7 @@ int api_make_doors(struct cordon_box *b, struct err *e)
         size_t n;
         const struct door *doors = policy_doors(b->policy->checked, &n);
         for (size_t i = 0; i < n; i++)
-                if (api_is_made(&doors[i], doors, n) && make_door(b, &doors[i], e) < 0)
+                if (api_is_made(b->policy->checked, &doors[i]) && make_door(b, &doors[i], e) < 0)
                         return -1;
         return 0;
 }

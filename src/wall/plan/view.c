@@ -20,19 +20,29 @@
 
 /* An edit door inside another's overlay is a part of that overlay; beside a write door for the same path
  * it adds nothing. Inside a wider write door it stays: changes that are to be held back are held back. */
-static bool edited_otherwise(const struct builder *b, const struct door *d)
+static bool edited_at(const struct builder *b, const struct door *d, enum door_kind kind, struct span place)
 {
-        for (size_t i = 0; i < b->door_count; i++) {
-                const struct door *o = &b->doors[i];
-                if (o == d || b->r->seen[i].kind == SEEN_NOTHING || !door_is_of_files(o) ||
-                    !path_under(d->path, o->path))
-                        continue;
-                bool same = strcmp(o->path, d->path) == 0;
-                if ((o->kind == DOOR_WRITE && same) ||
-                    (o->kind == DOOR_EDIT && !door_excepts(o, d->path) && (!same || o < d)))
+        size_t lo, hi;
+        bool same = place.n == strlen(d->path);
+        for (bool any = policy_doors_at(b->c, kind, place, &lo, &hi); any && lo < hi; lo++) {
+                const struct door *o = &b->doors[lo];
+                if (o != d && b->r->seen[lo].kind != SEEN_NOTHING &&
+                    (kind == DOOR_WRITE || (!door_excepts(o, d->path) && (!same || o < d))))
                         return true;
         }
 
+        return false;
+}
+
+static bool edited_otherwise(const struct builder *b, const struct door *d)
+{
+        size_t n = strlen(d->path);
+        if (edited_at(b, d, DOOR_WRITE, span_of(d->path, n)))
+                return true;
+
+        for (; n > 0; n = str_parent(d->path, n))
+                if (edited_at(b, d, DOOR_EDIT, span_of(d->path, n)))
+                        return true;
         return false;
 }
 
