@@ -211,8 +211,9 @@ typedef enum cordon_option {
                         */
         CORDON_WASI,   /* "0": a module gets the functions of cordon_wasm_export() and no others */
         CORDON_CHECKS, /* "1": cordon_box_check() follows: the vault's secrets are kept for it */
-        CORDON_INTERPRET /* "1": a module is interpreted, not compiled: no memory of its process is executable
-                            but the engine */
+        CORDON_INTERPRET, /* "1": a module is interpreted, not compiled: no memory of its process is
+                             executable but the engine */
+        CORDON_WORK_COPY  /* "1": with CORDON_WORK_ON: in a copy of that overlay, under this run's id */
 } cordon_option;
 CORDON_API int cordon_box_set(cordon_box *b, cordon_option option, const char *value);
 /* stream 0: read the payload's input from fd; 1, 2: write its output to fd. -1 (the default): empty input,
@@ -619,7 +620,6 @@ CORDON_API int cordon_work_discard(const cordon_context *cx, const char *run, in
                                    void *ctx, char ret_run[64], cordon_error *e);
 /* Finds the overlay of this name; NULL: the default overlay. */
 CORDON_API int cordon_work_find(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
-CORDON_API int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e);
 /* Copies the overlay of a box that runs, as it is now, to look at it: a file may be half written. */
 CORDON_API int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret_run[64],
                                         cordon_error *e);

@@ -14,7 +14,7 @@ run() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" "$@" </dev/null
 serve_by() {
         rm -f "$T/d/pid" "$T/said"
         $who env XDG_RUNTIME_DIR="$rt" sh -c 'echo $$ >"$1"; shift; exec "$@"' sh "$T/d/pid" "$@" >"$T/said" 2>&1 </dev/null &
-        soon run pool stats >/dev/null 2>&1
+        soon run serve pool stats >/dev/null 2>&1
         serve=$(cat "$T/d/pid")
         pids="$pids $serve"
 }

@@ -18,4 +18,6 @@ edit() {
         $who "$CORDON" run -q --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c "$1" 3>status 2>err || cat err
         run=$(jq -r '.work.layer // ""' status)
 }
+# Goes on in a copy of this layer, changes nothing, and prints the id of the copy.
+copied() { $who "$CORDON" run -q --no-stdin --json --on "$1" --copy --keep --edit "$D/p" -- true 2>&1 >/dev/null | jq -r '.work.layer // ""'; }
 cordon() { $who "$CORDON" "$@" 2>&1; }

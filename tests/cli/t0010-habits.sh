@@ -60,12 +60,10 @@ is "each is refused, and its hint names verbs that there are" "$bad" ""
 is "docker's exec is of sessions" "$(status "$c" exec box sh):$(hint)" "125:\`cordon session ls\` lists them; if it ended, \`cordon ledger show box\` tells how"
 is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the commands; \`cordon run -- python3\` runs a program"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
-for verb in logs fork; do
-        status "$c" "$verb" >/dev/null
-        has "$verb without a name asks for one" "$(cat "$T/err")" "error: name "
-        is "and points to its own help" "$(hint)" "\`cordon help $verb\` shows how to use it"
-        is "an option that it has not is no name" "$(status "$c" "$verb" --nothing x):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon $verb\` has no option --nothing"
-done
+status "$c" logs >/dev/null
+has "logs without a name asks for one" "$(cat "$T/err")" "error: name "
+is "and points to its own help" "$(hint)" "\`cordon help logs\` shows how to use it"
+is "an option that it has not is no name" "$(status "$c" logs --nothing x):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon logs\` has no option --nothing"
 is "discard --all drops nothing" "$(status "$c" discard --all):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon discard\` has no option --all"
 is "a slip of the finger still finds the nearest" "$(status "$c" run --raed . -- true):$(hint)" "125:did you mean --read?"
 

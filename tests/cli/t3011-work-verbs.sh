@@ -263,7 +263,7 @@ all:
         $who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'echo first >f; rm a'
         is "$who: a later run goes on in the layer" "$($who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'cat f; ls; echo second >>f' | tr '\n' ' ')" "first f src "
         is "$who: diff shows both" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a f "
-        other=$(cordon fork "$run")
+        other=$(copied "$run")
         $who "$CORDON" run -q --no-stdin --on "$other" --edit "$D/p" --cwd "$D/p" -- sh -c 'echo third >>f; test ! -e a && echo g >g'
         is "$who: a fork goes its own way" "$(cordon diff --name-only "$other" | tr '\n' ' ')" "a f g "
         is "$who: and the first stays" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a f "

@@ -47,7 +47,7 @@ for who in root as_user; do
         # --- closed directories in a layer that is gone on with, and in a copy of it ---
         chmod -R u+rwX "$D" && rm -rf "$D" && mkdir -p "$D/p" && mine
         edit 'mkdir shut; echo 1 >shut/1; chmod 000 shut'
-        copy=$($who "$CORDON" fork "$run" 2>/dev/null)
+        copy=$(copied "$run")
         is "$who: a run that goes on finds a closed directory closed" "$($who "$CORDON" run -q --no-stdin --on "$run" --edit "$D/p" --cwd "$D/p" -- sh -c 'stat -c %a shut; chmod 700 shut; echo 2 >shut/2; chmod 000 shut')" 0
         for l in "$run" "$copy"; do
                 cordon apply "$l" >out || cat out

@@ -27,7 +27,7 @@ for v in layer-0 layer-1; do
         is "$v: apply" "$(now)" "$after"
         cordon undo "$run" >out || fail "$v: undo" "$(cat out)"
         is "$v: undo" "$(now)" "$before"
-        copy=$($who "$CORDON" fork "$run" 2>/dev/null)
+        copy=$(copied "$run")
         cordon apply "$copy" >out || fail "$v: apply of a copy" "$(cat out)"
         is "$v: a copy of it lands" "$(now)" "$after"
         old $v sealed && echo other >"$D/p/a"
@@ -63,7 +63,7 @@ done
 # --- what a later version wrote ---
 sums() { (cd "$CORDON_STATE/work" && find . -type f | sort | xargs sha256sum); }
 old layer-1 sealed && sed -i 's/^version=1/version=4/' "$layer/meta" && sums >want
-for verb in diff apply undo discard fork; do
+for verb in diff apply undo discard; do
         has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the overlay $run was written by a later cordon: its format is 4, and this one reads up to 3"
 done
 has "so does a run on it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "was written by a later cordon"
@@ -88,7 +88,7 @@ cordon apply "$run" >out || fail "fields that are not known: apply" "$(cat out)"
 is "a layer with fields that are not known lands" "$(now)" "$after"
 is "and they are kept" "$(tr '\0' '\n' <"$layer/meta" | grep -x -e state=applied -e colour=blue -e shade=dark | sort | tr '\n' ' ')" "colour=blue shade=dark state=applied "
 cordon undo "$run" >out
-copy=$($who "$CORDON" fork "$run" 2>/dev/null)
+copy=$(copied "$run")
 is "a copy has them, too" "$(tr '\0' '\n' <"$CORDON_STATE/work/$copy/meta" | grep -c -x -e colour=blue -e shade=dark)" 2
 old layer-1 committed && sed -i 's/$/ 7 more/' "$layer/apply-1/commit"
 cordon diff --list >out

@@ -75,7 +75,7 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
         run=$(cordon diff --list --json | jq -r '.[] | select(.state == "running") | .run')
         shows() { cordon diff "$run" 2>&1 | grep -q "these are its changes so far"; }
         ok "$who: diff of a layer in use" soon shows
-        for verb in apply undo fork discard "run -q --no-stdin --edit $D/p --on"; do
+        for verb in apply undo discard "run -q --no-stdin --edit $D/p --copy --on" "run -q --no-stdin --edit $D/p --on"; do
                 # shellcheck disable=SC2086
                 set -- $verb
                 words="$* $run"

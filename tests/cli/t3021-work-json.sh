@@ -59,7 +59,7 @@ for who in root as_user; do
         json 125 apply --json "$run" nothing-there
         is "$who: no such path" "$(q '[.run, .end, .entries]')" "[\"$run\",\"failed\",[]]"
         is "$who: not with a patch" "$($who "$CORDON" apply --json --as-patch - "$run" >/dev/null 2>&1; echo $?)" 125
-        other=$($who "$CORDON" fork "$run")
+        other=$(copied "$run")
         json 125 discard --json "$run" nonesuch "$other"
         is "$who: discard tells of each" "$(q '[.version, (.layers[] | [.run, .end, .state, .error.code])]')" "[1,[\"$run\",\"discarded\",\"applied\",null],[null,\"failed\",null,\"gone\"],[\"$other\",\"discarded\",\"gone\",null]]"
         json 125 discard --json

@@ -48,10 +48,10 @@ in_session() {
 park() {
         fresh "$wall"
         sed -i -e '/ label /d' "$@" "$T/d/p"
-        run pool add --size 1 -p "$T/d/p" >/dev/null 2>&1
+        run serve pool add --size 1 -p "$T/d/p" >/dev/null 2>&1
         soon is_ready
 }
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 # Changed during the run of a box that was parked, and before it.
 parked() {
         park
@@ -61,13 +61,13 @@ parked() {
         change
         wait $box
         unlabelled "during the run" 4
-        run pool rm --all >/dev/null 2>&1
+        run serve pool rm --all >/dev/null 2>&1
         park -e '/[/]link[/]/d' # a link in the place of what is excepted stops the start
         change
         run run -q -p "$T/d/p" -- sh -c "$(look)" >"$T/seen" 2>"$T/err"
         unlabelled "before it" 3
         has "$which: the box is not for this run" "$(how -p "$T/d/p" -- true)" "cold "
-        run pool rm --all >/dev/null 2>&1
+        run serve pool rm --all >/dev/null 2>&1
 }
 
 for who in root as_user; do
@@ -205,8 +205,8 @@ home
 at_home serve >"$T/said" 2>&1 </dev/null &
 pids="$pids $!"
 soon grep -q ready "$T/said"
-at_home pool add --size 1 -p "$T/d/p" >/dev/null 2>&1 </dev/null
-ok "a box is parked" soon sh -c '[ "$(env XDG_RUNTIME_DIR="$1" "$2" pool stats --json | jq .parked)" = 1 ]' sh "$H/.runtime" "$CORDON"
+at_home serve pool add --size 1 -p "$T/d/p" >/dev/null 2>&1 </dev/null
+ok "a box is parked" soon sh -c '[ "$(env XDG_RUNTIME_DIR="$1" "$2" serve pool stats --json | jq .parked)" = 1 ]' sh "$H/.runtime" "$CORDON"
 begun run -q --pool require --time 30s -p "$T/d/p"
 changed 'mv .config .away && mkdir -p .config/cordon && echo SECRET >.config/cordon/vault.key'
 ended "a run in a parked box"

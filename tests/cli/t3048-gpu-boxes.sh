@@ -41,8 +41,8 @@ for who in root as_user; do
         # ---- parked boxes ----
         printf 'use base/system\ngpu\nwarm python3 import json\n' >"$T/d/warm"
         serve
-        ok "$who: boxes with GPUs are parked" run pool add --size 2 --gpu
-        ready() { [ "$(run pool stats --json | jq .parked)" -ge "$1" ]; }
+        ok "$who: boxes with GPUs are parked" run serve pool add --size 2 --gpu
+        ready() { [ "$(run serve pool stats --json | jq .parked)" -ge "$1" ]; }
         soon ready 2
         is "$who: a run gets one" "$(how --pool require --gpu -- true)" "parked "
         soon ready 2
@@ -50,7 +50,7 @@ for who in root as_user; do
         has "$who: a run without the door gets none of them" "$(how -- true)" "cold no box is parked for this plan"
         has "$who: nor one with another GPU" "$(how --gpu=1 -- true)" "this run does not show /dev/nvidia0"
         if [ -x /usr/bin/python3 ]; then
-                ok "$who: warm ones, too" run pool add --size 1 -p "$T/d/warm"
+                ok "$who: warm ones, too" run serve pool add --size 1 -p "$T/d/warm"
                 soon ready 3
                 is "$who: which have imported already" "$(run run --pool require -p "$T/d/warm" -- python3 -c 'import os, sys; print("json" in sys.modules, os.path.exists("/dev/nvidiactl"))')" "True True"
         else

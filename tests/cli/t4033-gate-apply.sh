@@ -74,7 +74,7 @@ ok "a patch changes nothing and asks nobody" "$CORDON" apply --as-patch "$T/patc
 door ' ask within 40s'
 fresh
 change 'echo two >a'
-"$CORDON" fork "$run" >/dev/null 2>&1
+"$CORDON" run -q --no-stdin --edit "$D" --on "$run" --copy --keep -- true >/dev/null 2>&1
 begin "$run"
 answer view >/dev/null
 is "two applies do not ask at once" "$("$CORDON" apply "$run" 2>&1 | grep -c 'socket for approvers')" 1
@@ -89,7 +89,7 @@ has "with the reason" "$(cat "$T/err")" "are not those that were approved"
 # ---- the question stays with the overlay ----
 run=$("$CORDON" diff --list --json | jq -r '.[0].run')
 begin "$run"
-is "a fork asks as well" "$(answer no | jq -r .state)" denied
+is "a copy asks as well" "$(answer no | jq -r .state)" denied
 end
 door ''
 change 'echo three >b' --on "$run"

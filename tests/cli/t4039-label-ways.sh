@@ -66,10 +66,10 @@ soon sh -c "'$CORDON' logs $id | grep -q hello && ! '$CORDON' ps | grep -q $id"
 "$CORDON" logs "$id" >logs && is "kept output has it" "$(cat logs) $(shown logs)" "hello untrusted"
 "$CORDON" diff "$overlay" >changes && is "what is printed of changes has it" "$(shown changes)" untrusted
 "$CORDON" apply "$overlay" --as-patch patch >/dev/null 2>&1 && is "a patch has it" "$(shown patch)" untrusted
-copy=$("$CORDON" fork "$overlay")
-is "a fork has it" "$("$CORDON" run -q --json --edit work --on "$copy" -- true 2>&1 | label_of_result)" untrusted
+copy=$("$CORDON" run -q --json --edit work --on "$overlay" --copy --keep -- true 2>&1 | jq -r .work.layer)
+is "a copy has it" "$("$CORDON" run -q --json --edit work --on "$copy" -- true 2>&1 | label_of_result)" untrusted
 "$CORDON" discard "$copy" >/dev/null 2>&1
-is "what is discarded is forgotten" "$(grep -c "$copy" "$CORDON_STATE/labels/index")" 0
+is "what is discarded is forgotten" "$(grep -c "work/$copy" "$CORDON_STATE/labels/index")" 0
 "$CORDON" session new --name one --read script --edit work >"$T/session" 2>&1
 "$CORDON" session run one -- true >from-session 2>/dev/null
 is "what a session prints has it" "$(shown from-session)" untrusted

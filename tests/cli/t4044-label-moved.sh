@@ -95,14 +95,14 @@ by_a_parked_box() { # which is labelled late, too; behind a door that had no lab
         as 'mkdir two fresh; echo >two/late'
         door=$D/w/fresh
         printf 'use base/system\nrun any\nread %s\nwrite %s\n' "$D/w/two" "$door" >"$T/d/p"
-        run pool add --size 1 -p "$T/d/p" >/dev/null 2>&1
+        run serve pool add --size 1 -p "$T/d/p" >/dev/null 2>&1
         soon is_ready
         late two --pool require -p "$T/d/p"
-        run pool rm --all >/dev/null 2>&1
+        run serve pool rm --all >/dev/null 2>&1
         door=$D/w/door
         as 'mv fresh/f door/f'
 }
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 write="cat $D/w/mine >$door/f"
 serve
 for writer in by_a_session by_a_run_that_fails by_a_run_without_time by_a_killed_run by_the_process_wall by_a_run_that_is_labelled_late by_a_parked_box; do

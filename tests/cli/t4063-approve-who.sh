@@ -48,7 +48,7 @@ socket.create_connection(('127.0.0.1', $port)).sendall(b'went')" 9>&-) &
 what_renew() {
         "$CORDON" run -q -d --name "who$$" --limit 'time 400s renew 3 ask' -- sleep 1000 >/dev/null 9>&-
         soon "$CORDON" ps "who$$"
-        (timeout 400 "$CORDON" renew "who$$" >"$T/out" 2>"$T/err" </dev/null 9>&-; sed -i 's/^.*renewals after this.*$/went/' "$T/out") &
+        (timeout 400 "$CORDON" session renew "who$$" >"$T/out" 2>"$T/err" </dev/null 9>&-; sed -i 's/^.*renewals after this.*$/went/' "$T/out") &
         began=$!
 }
 what_apply() {

@@ -177,8 +177,8 @@ configure
 tenant acme
 printf 'use base/system\nread %s\nnet http://web.test:8000/** POST\nnet http://web.test:8001/** POST\n' "$T/job.sh" >"$C/cordon/serve/tenants/acme/policies/face.cordon"
 serve 9>&-
-"$CORDON" pool add --size 1 --read "$T/job.sh" --net 'http://web.test:8000/** POST' --net 'http://web.test:8001/** POST' >"$T/pool" 2>&1 9>&-
-is_ready() { [ "$("$CORDON" pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+"$CORDON" serve pool add --size 1 --read "$T/job.sh" --net 'http://web.test:8000/** POST' --net 'http://web.test:8001/** POST' >"$T/pool" 2>&1 9>&-
+is_ready() { [ "$("$CORDON" serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 if soon is_ready; then
         face asparked -q --pool require >other.txt
         is "a parked box: the same records" "$(diff plain.txt other.txt)" ""

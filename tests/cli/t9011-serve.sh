@@ -1,12 +1,12 @@
 #!/bin/sh
-# `cordon serve` and `cordon pool`: a run in a parked box of the resident is as one in a new box, of an earlier run nothing is left
+# `cordon serve` and `cordon serve pool`: a run in a parked box of the resident is as one in a new box, of an earlier run nothing is left
 # in it, and whatever dies, moves or talks nonsense, no run gets a box that is not its own.
 # shellcheck disable=SC2016,SC2034,SC2154,SC2317,SC3045
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-serve.sh"
 root() { "$@"; }
 before=$(orphans)
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
 ready() { soon is_ready "$1"; }
 # same NAME COMMAND...: output, messages and status, parked and cold
 same() {
@@ -24,7 +24,7 @@ for who in root as_user; do
         is "$who: without a resident a run starts as ever" "$(how -- true)" "cold "
         hasnt "$who: and one that needs it fails" "$(run run --pool require -- true 2>&1 || echo failed)" "^failed$"
         has "$who: it says what is missing" "$(run run --pool require -- true 2>&1)" "no cordon serve runs for you"
-        for words in "pool ls" "pool stats" "pool add" "pool rm --all"; do
+        for words in "serve pool ls" "serve pool stats" "serve pool add" "serve pool rm --all"; do
                 # shellcheck disable=SC2086
                 is "$who: and so does $words" "$(run $words 2>&1)" "cordon: error: no cordon serve runs for you
 cordon: hint: start one: cordon serve &"
@@ -34,13 +34,13 @@ cordon: hint: start one: cordon serve &"
         is "$who: the socket's directory is closed" "$(stat -c %a "$rt/cordon")" 700
         has "$who: a second resident refuses" "$(run serve 2>&1)" "already"
         is "$who: nothing is parked yet" "$(how -- true)" "cold no box is parked for this plan"
-        has "$who: boxes are parked" "$(run pool add --size $size)" " of $size parked under "
+        has "$who: boxes are parked" "$(run serve pool add --size $size)" " of $size parked under "
         ok "$who: they are ready" ready $size
         is "$who: and used" "$(how -- true)" "parked "
         ok "$who: another is parked" ready $size
         is "$who: also by a program's path" "$(how -- "$(command -v env)")" "parked "
         ready $size
-        is "$who: the list has them" "$(run pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 2"
+        is "$who: the list has them" "$(run serve pool ls --json | jq -r '.[0] | "\(.size) \(.ready) \(.hits)"')" "3 3 2"
         if [ -x "$BUILD/src/face/cli/cordon" ] && ! grep -qa __asan_init "$BUILD/src/face/cli/cordon"; then
                 cp -L "$BUILD/src/face/cli/cordon" "$T/d/other" && chmod 755 "$T/d/other"
                 is "$who: a caller with another C library gets one, too" "$(CORDON=$T/d/other; how -- true)" "parked "
@@ -49,10 +49,10 @@ cordon: hint: start one: cordon serve &"
                 skip "$who: a caller with another C library" "no such program here"
         fi
 
-        run pool add --size 1 --read /etc/hosts --env WORD=secret >/dev/null
-        has "$who: and the options that they were made from" "$(run pool ls)" "  --read /etc/hosts --env WORD"
-        hasnt "$who: without values" "$(run pool ls --json)" secret
-        run pool rm "$(run pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
+        run serve pool add --size 1 --read /etc/hosts --env WORD=secret >/dev/null
+        has "$who: and the options that they were made from" "$(run serve pool ls)" "  --read /etc/hosts --env WORD"
+        hasnt "$who: without values" "$(run serve pool ls --json)" secret
+        run serve pool rm "$(run serve pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
 
         same "exit status" -- sh -c 'echo out; echo err >&2; exit 7'
         same "a signal" -- sh -c 'kill -TERM $$'
@@ -73,7 +73,7 @@ cordon: hint: start one: cordon serve &"
         # Another plan, another box: what differs between two runs does not find the parked one.
         echo one >"$T/d/file.$who" && chmod 666 "$T/d/file.$who"
         printf 'box b\nuse base/system\nread %s\n' "$T/d/file.$who" >"$T/d/p.$who"
-        ok "$who: boxes of a policy" run pool add --no-wait --size 1 -p "$T/d/p.$who" -- cat
+        ok "$who: boxes of a policy" run serve pool add --no-wait --size 1 -p "$T/d/p.$who" -- cat
         ready $((size + 1))
         is "$who: are used" "$(how -p "$T/d/p.$who" -- cat "$T/d/file.$who")" "parked "
         ready $((size + 1))
@@ -92,9 +92,9 @@ cordon: hint: start one: cordon serve &"
         ready $((size + 1))
         is "$who: --pool off" "$(how --pool off -- true)" "cold "
         is "$who: an edit door says why it is cold" "$(how --edit "$T/d" -- true)" "cold an \`edit\` door needs an overlay of its own run"
-        ok "$who: those of one plan are removed" run pool rm "$(run pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
-        is "$who: and no other" "$(run pool ls --json | jq -r 'length')" 1
-        has "$who: an unknown one is reported" "$(run pool rm 0123 2>&1)" "no boxes are parked"
+        ok "$who: those of one plan are removed" run serve pool rm "$(run serve pool ls --json | jq -r '.[] | select(.size == 1) | .key')"
+        is "$who: and no other" "$(run serve pool ls --json | jq -r 'length')" 1
+        has "$who: an unknown one is reported" "$(run serve pool rm 0123 2>&1)" "no boxes are parked"
 
         # A client that is killed takes its run with it, and nothing else.
         $who env XDG_RUNTIME_DIR="$rt" "$CORDON" run --pool require -- sleep 3333 </dev/null >/dev/null 2>&1 &
@@ -106,7 +106,7 @@ cordon: hint: start one: cordon serve &"
         kill -9 "$victim"
         wait "$client" 2>/dev/null
         ok "$who: ends with its client" soon gone "$payload"
-        no_runs() { [ "$(run pool stats --json | jq .running)" = 0 ]; }
+        no_runs() { [ "$(run serve pool stats --json | jq .running)" = 0 ]; }
         ok "$who: the resident has reaped it" soon no_runs
         ok "$who: and parked another" ready $size
 

@@ -15,7 +15,7 @@ if ! "$CORDON" run -q --wall namespace -- true 2>/dev/null; then
 fi
 root() { "$@"; }
 before=$(orphans)
-settled() { [ "$(run pool stats --json 2>/dev/null | jq -c '[.parked, .running, .starting]')" = "[$size,0,0]" ]; }
+settled() { [ "$(run serve pool stats --json 2>/dev/null | jq -c '[.parked, .running, .starting]')" = "[$size,0,0]" ]; }
 fds() { find "/proc/$serve/fd" -mindepth 1 2>/dev/null | wc -l; }
 no_more_fds() { [ "$(fds)" -le "$had" ]; }
 
@@ -98,11 +98,11 @@ for who in root as_user; do
         rt=$T/rt.$who size=2
         mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
         serve
-        run pool add --size $size
+        run serve pool add --size $size
         ok "$who: boxes are parked" soon settled
         run run --pool require -- true # the sealer of the ledger and all that is opened once
         ok "$who: again" soon settled
-        key=$(run pool ls --json | jq -r '.[0].key')
+        key=$(run serve pool ls --json | jq -r '.[0].key')
         had=$(fds)
         for step in connected half asked given nonsense seal descriptors many; do
                 said=$(client $step)
@@ -114,8 +114,8 @@ for who in root as_user; do
 
         # A port is the run's, which opens it; the box behind it can be parked.
         port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
-        run pool rm --all
-        run pool add --size $size --listen "$port:80"
+        run serve pool rm --all
+        run serve pool add --size $size --listen "$port:80"
         ok "$who: boxes with a port are parked" soon settled
         run run --json --listen "$port:80" -- python3 -c 'import socket
 s = socket.socket(); s.setsockopt(1, 2, 1); s.bind(("127.0.0.1", 80)); s.listen()
@@ -133,8 +133,8 @@ sys.exit(s.recv(100) != b"hello from the box")' "$port" 2>/dev/null; }
         # Hardly a descriptor: fewer boxes, and a run that finds none starts as ever.
         few() { (ulimit -n 90 && run "$@"); }
         serve_by sh -c 'ulimit -n 90; exec "$0" serve' "$CORDON"
-        few pool add --size 30
-        some() { [ "$(few pool stats --json | jq .parked)" -gt 0 ]; }
+        few serve pool add --size 30
+        some() { [ "$(few serve pool stats --json | jq .parked)" -gt 0 ]; }
         ok "$who: with hardly a descriptor it parks some" soon some
         is "$who: and gives them" "$(few run --pool require -- echo here 2>/dev/null)" here
         is "$who: and runs that have more run" "$(run run -q -- echo here 2>/dev/null)" here
@@ -159,7 +159,7 @@ os.execv(sys.argv[2], sys.argv[2:])' "$rt/cordon/serve.sock" "$CORDON" serve --a
         ok "$who: the socket stays" test -S "$rt/cordon/serve.sock"
         is "$who: and a run starts as ever" "$(run run -q -- echo here 2>/dev/null)" here
         LISTEN_PID=1 LISTEN_FDS=1 serve
-        ok "$who: a socket that is meant for another process is not used" run pool stats
+        ok "$who: a socket that is meant for another process is not used" run serve pool stats
         kill -TERM "$serve"
         ok "$who: that one ends" soon gone "$serve"
 done
@@ -167,9 +167,9 @@ done
 if [ "$(id -u)" -eq 0 ]; then
         who=root rt=$T/rt.root size=1
         serve
-        run pool add --size 1
+        run serve pool add --size 1
         ok "a box of root" soon settled
-        key=$(run pool ls --json | jq -r '.[0].key')
+        key=$(run serve pool ls --json | jq -r '.[0].key')
         chmod 711 "$rt" "$rt/cordon" && chmod 666 "$rt/cordon/serve.sock" && chmod 755 "$T"
         cp "$T/client.py" "$T/d/client.py" && chmod 644 "$T/d/client.py"
         is "another user gets no answer" "$(setpriv --reuid 65533 --regid 65533 --clear-groups timeout 60 python3 "$T/d/client.py" "$rt/cordon/serve.sock" "$key" stranger 2>&1)" none

@@ -26,7 +26,7 @@ if ! [ -x /usr/bin/python3 ]; then
         exit
 fi
 
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 how() { run run --json -p "$T/d/p" "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
 warm() { run run --pool require -p "$T/d/p" "$@"; }
@@ -37,7 +37,7 @@ for who in root as_user; do
         rt=$T/rt.$who
         mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
         serve
-        ok "$who: boxes with the first interpreter of the policy" run pool add --size 4 -p "$T/d/p"
+        ok "$who: boxes with the first interpreter of the policy" run serve pool add --size 4 -p "$T/d/p"
         ok "$who: are parked" ready
         is "$who: and used" "$(how -- python3 -c pass)" "warm "
         ready
@@ -75,19 +75,19 @@ for i in range(3): print("o", flush=True); print("e", file=sys.stderr)' 2>&1 | p
         is "$who: another cpu limit" "$(how --limit 'cpu 5s' -- python3 -c pass)" "cold no box is parked for this plan; $T/d/p differs in: the limit of cpu, which the interpreter has"
         is "$who: the process wall" "$(how --wall process -- python3 -c pass)" "cold a warm interpreter needs the namespace wall"
         ok "$who: those boxes are still there" ready
-        run pool rm --all >/dev/null
+        run serve pool rm --all >/dev/null
 
         # A module that does not exist is reported where the boxes are.
-        is "$who: an import that fails fails the command" "$(run pool add --size 1 -p "$T/d/broken" 2>"$T/err"; echo $?)" 125
+        is "$who: an import that fails fails the command" "$(run serve pool add --size 1 -p "$T/d/broken" 2>"$T/err"; echo $?)" 125
         has "$who: with the reason" "$(cat "$T/err")" "parking a box failed: warming python3: ModuleNotFoundError"
         has "$who: which the run has too" "$(run run --json -p "$T/d/broken" -- python3 -c pass 2>&1 | tail -n 1 | jq -r .start_why)" "parking a box failed: warming python3: Mod"
-        says_why() { run pool ls --json | jq -r '.[].error' | grep -q "warming python3: ModuleNotFoundError"; }
+        says_why() { run serve pool ls --json | jq -r '.[].error' | grep -q "warming python3: ModuleNotFoundError"; }
         ok "$who: an import that fails is reported" soon says_why
         is "$who: and the run starts cold" "$(run run -p "$T/d/broken" -- python3 -c 'print(1)' 2>/dev/null)" 1
-        run pool rm --all >/dev/null
+        run serve pool rm --all >/dev/null
 
         if [ -x /usr/bin/node ]; then
-                ok "$who: node" run pool add --size 1 -p "$T/d/p" -- node
+                ok "$who: node" run serve pool add --size 1 -p "$T/d/p" -- node
                 ready
                 is "$who: is warm" "$(how -- node -e 0)" "warm "
                 ready

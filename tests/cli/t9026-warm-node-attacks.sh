@@ -12,16 +12,16 @@ elsewhere warm-node
 trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; remove "$T" "$D"; exit $code' EXIT
 root() { "$@"; }
 before=$(orphans)
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 how() { run run --json -p "$T/d/p" "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
 warm() { run run -q --pool require -p "$T/d/p" "$@" 2>&1; }
 policy() { printf 'box w\nuse base/system\nread %s\nwarm node require %s/m.js\nlimit time 20s\n' "$M" "$M" >"$T/d/p"; }
 # parks TEXT: boxes whose module has this text; what that says is in $T/err
 parks() {
-        run pool rm --all >/dev/null 2>&1
+        run serve pool rm --all >/dev/null 2>&1
         printf '%s\n' "$1" >"$M/m.js"
-        run pool add --size 1 -p "$T/d/p" >/dev/null 2>"$T/err"
+        run serve pool add --size 1 -p "$T/d/p" >/dev/null 2>"$T/err"
 }
 
 # All that a program can see of the one before.
@@ -68,7 +68,7 @@ fs.writeSync(line, "R"); const b = Buffer.alloc(4096), n = fs.readSync(line, b);
         is "$who: one that leaves a process with its line" "$(parks 'require("child_process").spawn("sleep", ["1000"], { detached: true, stdio: [0, 1, 2, Number(process.argv[2])] }).unref()'
                 ready; warm -- node -p '6 * 7')" 42
         is "$who: one that replaces what the driver calls" "$(parks 'const fs = require("fs"); fs.readSync = () => { throw 1 }; Buffer.concat = () => null; Array.prototype.splice = () => null'
-                run run -q -p "$T/d/p" -- node -p 1 >/dev/null 2>&1; run pool stats --json | jq -r 'has("parked")')" true
+                run run -q -p "$T/d/p" -- node -p 1 >/dev/null 2>&1; run serve pool stats --json | jq -r 'has("parked")')" true
 
         # ---- changed while it is parked ----
         ok "$who: a module as before" parks 'exports.value = "own"'

@@ -11,7 +11,7 @@ elsewhere moved
 trap 'code=$?; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T" "$D" "$D.was"; exit $code' EXIT
 who="" rt=$T/rt
 mkdir -m 700 "$rt"
-are_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
+are_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" = "$1" ]; }
 # again NAME WANT COMMAND...: what a run prints, and how it started
 again() {
         name=$1 want=$2
@@ -25,7 +25,7 @@ policy() { { printf 'box moved\nuse base/system\n' && printf 'read %s\n' "$@"; }
 mkdir "$D/door" "$D/other" && echo one >"$D/door/file" && echo two >"$D/other/file"
 policy "$D/door"
 serve
-run pool add --size 2 -p "$D/p.cordon" >/dev/null
+run serve pool add --size 2 -p "$D/p.cordon" >/dev/null
 
 again "a run gets a parked box" "one parked" cat "$D/door/file"
 again "and one with other arguments" "one parked" cat "$D/door/file" /dev/null

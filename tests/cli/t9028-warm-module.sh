@@ -18,7 +18,7 @@ printf 'box w\nwall wasm\nread %s/in\nenv A=b\nlimit time 20s\n' "$T/d" >p
 chmod 644 p bad.wasm in/a && chmod 755 in
 clang --target=wasm32-wasi -O1 -o guest.wasm "$here/helpers/guest.c" 2>/dev/null && chmod 644 guest.wasm
 
-is_ready() { [ "$(run pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
+is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 warm() { run run --pool require -p p "$@"; }
 cold() { run run --pool off -p p "$@"; }
@@ -34,13 +34,13 @@ for who in root as_user; do
         mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
         make "$good"
         serve
-        is "$who: boxes for any command are refused" "$(run pool add -p p 2>"$T/err"; echo $?)" 125
+        is "$who: boxes for any command are refused" "$(run serve pool add -p p 2>"$T/err"; echo $?)" 125
         has "$who: with the fix" "$(cat "$T/err")" "-- x.wasm"
-        is "$who: a module that is not valid is not parked" "$(run pool add --size 1 -p p -- bad.wasm 2>"$T/err"; echo $?)" 125
+        is "$who: a module that is not valid is not parked" "$(run serve pool add --size 1 -p p -- bad.wasm 2>"$T/err"; echo $?)" 125
         has "$who: and it is said why" "$(cat "$T/err")" "warming cordon-wasm: the module is not valid: byte "
-        run pool rm --all >/dev/null
+        run serve pool rm --all >/dev/null
 
-        ok "$who: a module" run pool add --size 1 -p p -- true.wasm
+        ok "$who: a module" run serve pool add --size 1 -p p -- true.wasm
         ready
         is "$who: is loaded" "$(how -p p -- true.wasm)" "warm "
         ready
@@ -52,24 +52,24 @@ cordon-wasm: true.wasm: trap: unreachable"
         ready
         cp true.wasm new && mv -f new true.wasm
         has "$who: or replaced" "$(how -p p -- true.wasm)" "cold no box is parked for this plan; p differs in: "
-        run pool rm --all >/dev/null
+        run serve pool rm --all >/dev/null
 
         if [ -f guest.wasm ]; then
-                run pool add --size 1 -p p -- guest.wasm >/dev/null
+                run serve pool add --size 1 -p p -- guest.wasm >/dev/null
                 same "arguments" -- guest.wasm args '' 'x y'
                 same "the name that was typed" -- ./guest.wasm args
                 same "more arguments than a packet holds" -- guest.wasm args "$(head -c 100000 /dev/zero | tr '\000' x)" "$(head -c 100000 /dev/zero | tr '\000' y)"
                 same "variables" -- guest.wasm env
                 same "a door" -- guest.wasm cat in/a
                 same "and no other file" -- guest.wasm cat /etc/passwd
-                run pool rm --all >/dev/null
+                run serve pool rm --all >/dev/null
         else
                 skip "$who: arguments, variables and doors" "clang has no wasm32-wasi: wasi-libc, libclang-rt-14-dev-wasm32, lld"
         fi
 
         if [ -f "$CORDON_LIBEXEC/quickjs.wasm" ]; then
                 echo 'console.log(process.argv, scriptArgs, process.env); console.error("e"); process.exitCode = 3' >x.js && chmod 644 x.js
-                ok "$who: a script" run pool add --size 1 -p p -- x.js
+                ok "$who: a script" run serve pool add --size 1 -p p -- x.js
                 ready
                 is "$who: has its engine" "$(how -p p -- x.js)" "warm "
                 same "arguments, output and status" -- x.js a 'b c'

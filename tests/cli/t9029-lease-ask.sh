@@ -9,7 +9,7 @@ B=a$$
 run() { timeout -k 5 60 "$CORDON" "$@"; }
 there() { run ps "$B"; }
 begin() { # BOX OPTION...
-        run renew "$@" >"$T/out" 2>"$T/err" </dev/null &
+        run session renew "$@" >"$T/out" 2>"$T/err" </dev/null &
         WAITS=$!
 }
 end() { wait "$WAITS"; code=$?; }
@@ -52,8 +52,8 @@ has "and says so" "$(cat "$T/err")" "$B: not renewed: a person was asked and den
 begin "$B"
 is "one for two" "$($approver --tty --run "$id" --wait 1 yes uses=2 | jq -r .state)" approved
 end
-is "the next one does not wait" "$(run renew --json "$B" </dev/null | jq -c '[.renewed, .renewals]')" "[3,3]"
-has "spent is spent" "$(run renew "$B" 2>&1)" "its 3 renewals of time are spent"
+is "the next one does not wait" "$(run session renew --json "$B" </dev/null | jq -c '[.renewed, .renewals]')" "[3,3]"
+has "spent is spent" "$(run session renew "$B" 2>&1)" "its 3 renewals of time are spent"
 
 # ---- the end comes first ----
 run stop -k "$B"
@@ -95,8 +95,8 @@ run session end "$B"
 printf 'limit time 10m renew 3 ask\n' >"$T/a"
 printf 'limit time 10m renew 3\n' >"$T/b"
 is "it is shown" "$(run policy show "$T/a" | grep '^limit renew')" "limit renew 3 ask"
-has "and told" "$(run doors -p "$T/a")" "for each renewal \`cordon renew\` waits for \`cordon approve\`"
-run policy json "$T/a" >"$T/a.json"
+has "and told" "$(run doors -p "$T/a")" "for each renewal \`cordon session renew\` waits for \`cordon approve\`"
+run policy show --json "$T/a" >"$T/a.json"
 is "JSON says the same" "$(jq -r .limit.renew "$T/a.json") $(run policy show "$T/a.json" | grep '^limit renew')" "3 ask limit renew 3 ask"
 has "without it is wider" "$(run policy diff "$T/a" "$T/b")" "+ limit renew without ask: wider"
 has "with it is narrower" "$(run policy diff "$T/b" "$T/a")" "- limit renew with ask: narrower"

@@ -63,14 +63,14 @@ printf 'box b\nuse base/system\nread %s\n' "$T/d/secret" >"$T/d/p"
 serve
 id=""
 trap 'code=$?; "$CORDON" stop "$id" 2>/dev/null; "$CORDON" session end "$S" >/dev/null 2>&1; for p in $pids; do kill "$p" 2>/dev/null; done; rm -rf "$T"; exit $code' EXIT
-ok "parked boxes" run pool add --size 2 -p "$T/d/p" -- cat
+ok "parked boxes" run serve pool add --size 2 -p "$T/d/p" -- cat
 S=s$$
 ok "a session" run session new "$S" -p "$T/d/p"
 run run -d --name "b$$" --limit 'time 100s renew 3 ask' -- sh -c 'echo OUTPUT; sleep 1000' >/dev/null
 there() { run ps --json "b$$"; }
 ok "a box" soon there
 id=$(run ps --json "b$$" | jq -r .run)
-run renew "b$$" >/dev/null 2>&1 & # a question that waits
+run session renew "b$$" >/dev/null 2>&1 & # a question that waits
 asked() { python3 "$here/helpers/approver.py" --run "$id" list | grep -q template; }
 ok "a question" soon asked
 sid=$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .run')
@@ -78,12 +78,12 @@ sid=$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .r
 # as CALLER WORD...: cordon as this caller
 as() { c=$1 cordon=$CORDON; shift; [ "$c" != rooted ] || cordon=/cordon; $c env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$cordon" "$@" </dev/null; }
 start() { as "$1" run --json -p "$T/d/p" -- cat "$T/d/secret" 2>&1 >/dev/null | tail -n 1 | jq -r .start 2>/dev/null; }
-is_ready() { [ "$(run pool stats --json | jq .parked)" -ge 2 ]; }
+is_ready() { [ "$(run serve pool stats --json | jq .parked)" -ge 2 ]; }
 
 # ---- what each gets ----
 take() { soon is_ready; [ "$(start "$1")" = parked ] && echo yes; }
-add() { as "$1" pool add --no-wait -p "$T/d/p" -- cat >/dev/null 2>&1 && echo yes; }
-list() { as "$1" pool ls >/dev/null 2>&1 && echo yes; }
+add() { as "$1" serve pool add --no-wait -p "$T/d/p" -- cat >/dev/null 2>&1 && echo yes; }
+list() { as "$1" serve pool ls >/dev/null 2>&1 && echo yes; }
 join() { as "$1" session run "$sid" -q -- cat "$T/d/secret" 2>/dev/null | sed 's/SECRET/yes/'; }
 see() { [ "$(as "$1" ps --json "$id" 2>/dev/null | jq -r '.run?' 2>/dev/null)" = "$id" ] && echo yes; }
 hear() { as "$1" logs "$id" 2>/dev/null | sed 's/OUTPUT/yes/'; }

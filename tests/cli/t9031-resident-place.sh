@@ -18,7 +18,7 @@ box() { $who env XDG_RUNTIME_DIR="$rt" timeout -k 5 60 "$CORDON" run -q --pool o
 for when in before after; do
         rt=$D/rt.$when
         mkdir -m 700 "$rt"
-        [ "$when" = before ] || { serve && run pool add --size 1 >/dev/null; }
+        [ "$when" = before ] || { serve && run serve pool add --size 1 >/dev/null; }
         for door in "$rt" "$D"; do
                 never "$when: nothing of it is shown by a door to $door" "$(box --write "$door" -- sh -c 'echo BEGAN; ls -A "$0"' "$rt/cordon" 2>&1)" serve
                 never "$when: and nothing is made there" "$(box --write "$door" -- sh -c 'echo BEGAN; mkdir -p "$0"; echo x >"$0/serve.sock" && echo MADE' "$rt/cordon" 2>&1)" MADE
@@ -94,7 +94,7 @@ for way in "unshare -Urfp --kill-child" "setpriv --no-new-privs" "unshare -Un" "
         false_resident $way
         has "$way: it is not asked" "$(how -- true)" "cold this process is confined otherwise than cordon serve: "
         is "$way: and no run is taken to it" "$(status run run --pool require -- true)" 125
-        is "$way: nor a recipe" "$(status run pool add)" 125
+        is "$way: nor a recipe" "$(status run serve pool add)" 125
         hasnt "$way: it hears a greeting at most" "$(sort -u "$T/heard" | tr '\n' ' ')" "1 "
         kill -9 "$false" 2>/dev/null
         wait "$false" 2>/dev/null

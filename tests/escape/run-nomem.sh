@@ -83,7 +83,7 @@ verb check "$T/policy"
 verb doors -p "$T/policy"
 verb doors --json -p "$T/policy"
 verb why -p "$T/policy" read /root/x
-verb policy json "$T/policy"
+verb policy show --json "$T/policy"
 verb policy diff "$T/policy" examples/resize-image/resize.policy
 verb run --plan -p "$T/policy" -- sh
 ok "no control group is left by any of them" none_left

@@ -72,7 +72,9 @@ enum {
         LEDGER_ROTATE = 1 << 12,
         LEDGER_RESTART = 1 << 13
 };
-/* And policy_options. */
+/* pool_options. */
+enum { POOL_ADD = 1 << 0, POOL_LS = 1 << 1, POOL_RM = 1 << 2, POOL_STATS = 1 << 3 };
+/* policy_options. */
 enum {
         POLICY_DIFF = 1 << 0,
         POLICY_SHOW = 1 << 1,
@@ -233,7 +235,6 @@ int cli_no_words(int argc, int at, const char *verb);
 /* For a verb without options. Returns the index of its first word, or -1 after reporting an error. */
 int cli_words_only(int argc, char **argv, const char *verb);
 /* Reports the unknown command and suggests the nearest one. */
-int cli_unknown_second(const char *group, const char *given);
 int cli_unknown_verb(char **argv);
 /* Prints and frees. Returns EXIT_CORDON if it is NULL or cannot be written. */
 int cli_give(char *text, const cordon_error *e);
@@ -344,7 +345,6 @@ int verb_diff(int argc, char **argv);
 int verb_apply(int argc, char **argv);
 int verb_undo(int argc, char **argv);
 int verb_discard(int argc, char **argv);
-int verb_fork(int argc, char **argv);
 int verb_doctor(int argc, char **argv);
 int verb_ledger(int argc, char **argv);
 int verb_output_quote(int argc, char **argv);
@@ -365,11 +365,12 @@ int verb_serve_token(int argc, char **argv);
 int verb_serve_tenant(int argc, char **argv);
 extern const struct cli_option serve_token_options[], serve_tenant_options[];
 int verb_mcp_accept(int argc, char **argv);
-int verb_pool(int argc, char **argv);
+int verb_pool_add(int argc, char **argv);
+int verb_pool_rm(int argc, char **argv);
+int verb_pool_ask(int argc, char **argv);
 /* cmd_session.c: ends one, and prints what became of its changes. */
 int cli_session_end(const char *which, bool json);
 int verb_renew(int argc, char **argv);
-int verb_session(int argc, char **argv);
 int verb_session_new(int argc, char **argv);
 int verb_session_run(int argc, char **argv);
 int verb_session_ls(int argc, char **argv);

@@ -363,20 +363,3 @@ int verb_discard(int argc, char **argv)
         found[none ? 0 : sizeof found - 1] = '\0'; /* the object reports an overlay that does not exist */
         return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
 }
-
-int verb_fork(int argc, char **argv)
-{
-        cordon_error e = { 0 };
-        char run[64];
-        int at = cli_words_only(argc, argv, "fork");
-        if (at < 0)
-                return EXIT_CORDON;
-
-        if (argc - at != 1)
-                return cli_usage("name one run; `cordon diff --list` shows the overlays");
-
-        if (cordon_work_fork(cli_context(), argv[at], run, &e) < 0)
-                return cli_error(&e);
-
-        return printf("%s\n", run) < 0 ? EXIT_CORDON : 0;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_renew.c - `cordon renew`: another lease of time for running boxes whose policy allows it.
- * Where it asks a person, the command waits for the answer. */
+/* face/cli/cmd_renew.c - `cordon session renew`: another lease of time for running boxes whose policy allows
+ * it. Where it asks a person, the command waits for the answer. */
 #include "base/json.h"
 #include "face/cli/cli.h"
 
@@ -107,13 +107,9 @@ int verb_renew(int argc, char **argv)
 {
         struct cli_json asked = { 0 };
         int status = 0;
-        cli_options_first(argc, argv, cli_verb_find("renew"));
-        int at = cli_options(argc, argv, cli_verb_find("renew"), &asked, NULL);
+        int at = cli_take(argc, argv, &asked, 1, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (at == argc)
-                return cli_usage("name a box; `cordon ps` lists them");
 
         for (; at < argc; at++) {
                 int r = renew(argv[at], asked.json);

@@ -34,6 +34,7 @@ static volatile sig_atomic_t resized;
 GIVES(tty, CORDON_TTY, "1")
 GIVES(root, CORDON_ROOT_INSIDE, "1")
 GIVES(keep, CORDON_WORK_KEEP, "1")
+GIVES(copy, CORDON_WORK_COPY, "1")
 GIVES(require, CORDON_REQUIRE_GROUPS, "1")
 GIVES(require_ledger, CORDON_LEDGER, "require")
 
@@ -202,10 +203,9 @@ const struct cli_option run_options[] = {
         { "entry", 0, "NAME", "call this function of a module, with numbers as arguments; print its results",
           CLI_TEXT(struct run, set[CORDON_ENTRY]) },
         { "interpret", 0, NULL, "interpret a module: none of its memory becomes executable", set_interpret },
-        { "keep", 0, NULL, "keep the overlay of edit doors for a later --on, even if nothing changed",
-          set_keep },
-        { "on", 0, "RUN", "continue in the overlay that this run left",
-          CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
+        { "keep", 0, NULL, "keep the overlay even if nothing changed", set_keep },
+        { "on", 0, "RUN", "continue in the overlay of this run", CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
+        { "copy", 0, NULL, "with --on: in a copy of it, which leaves that one unchanged", set_copy },
         { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },
         { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct run, set[CORDON_PLACES]) },
         { "answers", 0, "FILE", "recorded exchanges, for the stage mock",
@@ -252,9 +252,11 @@ const struct cli_option run_options[] = {
                   set_life },                                                                                \
                 { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },        \
                 { "work", 0, "DIR", "what {work} means (default: here)", set_work },                         \
-                { "keep", 0, NULL, "keep the overlay of edit doors, even if nothing changed", set_keep },    \
-                { "on", 0, "RUN", "continue in the overlay that this run left",                              \
+                { "keep", 0, NULL, "keep the overlay even if nothing changed", set_keep },                   \
+                { "on", 0, "RUN", "continue in the overlay of this run",                                     \
                   CLI_TEXT(struct run, set[CORDON_WORK_ON]) },                                               \
+                { "copy", 0, NULL, "with --on: in a copy of it, which leaves that one unchanged",            \
+                  set_copy },                                                                                \
                 { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },            \
                 { "places", 0, "FILE", "where @name leads in each stage",                                    \
                   CLI_TEXT(struct run, set[CORDON_PLACES]) },                                                \
@@ -441,6 +443,9 @@ int cli_run_configure(struct run *r, char **command)
         r->end.command = command ? command + 1 : NULL;
         if (command && cordon_box_command(r->box, (const char *const *) command) < 0)
                 return cli_error(&no_memory), -1;
+
+        if (r->set[CORDON_WORK_COPY] && !r->set[CORDON_WORK_ON])
+                return cli_usage("--copy goes with --on RUN"), -1;
 
         r->set[CORDON_SINGLE_THREAD] = "1";
         if (!r->set[CORDON_POOL])

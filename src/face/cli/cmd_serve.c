@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_serve.c - `cordon serve`, the resident, and `cordon pool`, the questions to it. */
+/* face/cli/cmd_serve.c - `cordon serve`, the resident, and `cordon serve pool`, the questions to it. */
 #include "base/end_signals.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -156,8 +156,8 @@ static int park(struct serve *o)
 
         cli_note("ready: parks %u boxes at most; %s", o->pool.boxes,
                  o->http.count  ? "those of plans that are seen twice" /* a tenant's are its own */
-                 : o->automatic ? "those of plans that are seen twice, and of `cordon pool add`"
-                                : "`cordon pool add` parks some");
+                 : o->automatic ? "those of plans that are seen twice, and of `cordon serve pool add`"
+                                : "`cordon serve pool add` parks some");
         serve_all(p, signals);
         end_all(p, signals);
         cordon_pool_free(p);
@@ -218,16 +218,21 @@ static int set_size(void *ctx, const char *value)
 }
 
 const struct cli_option pool_options[] = {
-        { "size", 0, "N", "add: keep so many boxes ready (default: 2)", set_size },
-        { "root", 0, NULL, "add: for runs with --root", CLI_FLAG(struct pool, root) },
-        { "stage", 0, "live|test|mock", "add: as of run", CLI_TEXT(struct pool, stage) },
-        { "places", 0, "FILE", "add: as of run", CLI_TEXT(struct pool, places) },
-        { "ledger", 0, "on|off", "add: as of run", CLI_TEXT(struct pool, ledger) },
-        { "observe", 0, "off|calls|denials|all", "add: as of run", CLI_TEXT(struct pool, observe) },
-        { "no-wait", 0, NULL, "add: do not wait until the first box is parked",
-          CLI_FLAG(struct pool, no_wait) },
-        { "all", 0, NULL, "rm: every parked box", CLI_FLAG(struct pool, all) },
-        { "json", 0, NULL, "ls, stats: for programs", CLI_FLAG(struct pool, json) },
+        { "size", 0, "N", "keep this many boxes parked (default: 2)", set_size, 0, POOL_ADD },
+        { "no-wait", 0, NULL, "do not wait until the first box is parked", CLI_FLAG(struct pool, no_wait),
+          POOL_ADD },
+        { "stage", 0, "live|test|mock", "where places lead (default: live)", CLI_TEXT(struct pool, stage),
+          POOL_ADD },
+        { "places", 0, "FILE", "file that maps @NAME to a URL for each stage", CLI_TEXT(struct pool, places),
+          POOL_ADD },
+        { "root", 0, NULL, "appear as uid 0 inside, without privileges outside", CLI_FLAG(struct pool, root),
+          POOL_ADD },
+        { "ledger", 0, "on|off", "record effects in the ledger (default: on)", CLI_TEXT(struct pool, ledger),
+          POOL_ADD },
+        { "observe", 0, "off|calls|denials|all", "which effects to report (default: denials)",
+          CLI_TEXT(struct pool, observe), POOL_ADD },
+        { "all", 'a', NULL, "all of them", CLI_FLAG(struct pool, all), POOL_RM },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct pool, json), POOL_LS | POOL_STATS },
         { 0 },
 };
 
@@ -291,60 +296,44 @@ static int add_boxes(struct pool *o, char **words)
         return status;
 }
 
-static int remove_boxes(struct pool *o, char **words)
+int verb_pool_rm(int argc, char **argv)
 {
+        struct pool o = { 0 };
         cordon_error e;
-        int status = 0;
-        if (o->all == (words[0] != NULL))
-                return cli_usage("which? A KEY of `cordon pool ls`, or --all");
+        int status = 0, at = cli_take(argc, argv, &o, 0, CLI_ANY);
+        if (at < 0)
+                return EXIT_CORDON;
 
-        for (char **w = words; o->all || *w; w++) {
-                char *text = cordon_pool_ask(cli_context(), CORDON_POOL_REMOVE, o->all ? "" : *w, 0, &e);
+        if (o.all == (at < argc))
+                return cli_usage("which? A KEY of `cordon serve pool ls`, or --all");
+
+        for (; o.all || at < argc; at++) {
+                char *text = cordon_pool_ask(cli_context(), CORDON_POOL_REMOVE, o.all ? "" : argv[at], 0, &e);
                 status = text ? status : cli_error(&e);
                 cordon_free(text);
-                if (o->all)
+                if (o.all)
                         break;
         }
 
         return status;
 }
 
-static int ask(const struct pool *o, cordon_pool_question question)
+int verb_pool_ask(int argc, char **argv)
 {
+        struct pool o = { 0 };
         cordon_error e;
-        char *text = cordon_pool_ask(cli_context(), question, NULL, o->json, &e);
-        return cli_give(text, &e);
+        if (cli_take(argc, argv, &o, 0, 0) < 0)
+                return EXIT_CORDON;
+
+        cordon_pool_question what = cli_verb_now()->part == POOL_LS ? CORDON_POOL_LIST : CORDON_POOL_STATS;
+        return cli_give(cordon_pool_ask(cli_context(), what, NULL, o.json, &e), &e);
 }
 
-static int do_word(struct pool *o, const char *word, char **words)
-{
-        if (strcmp(word, "add") == 0)
-                return add_boxes(o, words);
-
-        if (strcmp(word, "rm") == 0)
-                return remove_boxes(o, words);
-
-        if (words[0])
-                return cli_usage("pool %s takes no `%s`", word, words[0]);
-
-        if (cli_is_list(word))
-                return ask(o, CORDON_POOL_LIST);
-
-        return strcmp(word, "stats") == 0 ? ask(o, CORDON_POOL_STATS)
-                                          : cli_usage("pool takes add, ls, rm or stats, not `%s`", word);
-}
-
-int verb_pool(int argc, char **argv)
+int verb_pool_add(int argc, char **argv)
 {
         struct pool o = { .size = 2, .policy = cli_policy_new() };
-        if (argc < 2 || argv[1][0] == '-') {
-                cordon_policy_free(o.policy);
-                return cli_usage("pool takes add, ls, rm or stats");
-        }
-
-        const char *word = argv[1];
-        int at = o.policy ? cli_options(argc - 1, argv + 1, cli_verb_find("pool"), &o, o.policy) : -1;
-        int status = at < 0 ? EXIT_CORDON : do_word(&o, word, argv + 1 + at);
+        int at = o.policy ? cli_options(argc, argv, cli_verb_now(), &o, o.policy) : -1;
+        int status = at < 0 ? EXIT_CORDON : add_boxes(&o, argv + at);
         cordon_policy_free(o.policy);
         cordon_free(o.found);
         return status;

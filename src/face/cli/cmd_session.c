@@ -13,27 +13,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-int verb_session(int argc, char **argv)
-{
-        static const char *const habits[][2] = { { "start", "new" }, { "exec", "run" } };
-        for (size_t i = 0; argc > 1 && i < sizeof habits / sizeof *habits; i++)
-                if (strcmp(argv[1], habits[i][0]) == 0) {
-                        (void) cli_problem("unknown command `session %s`", argv[1]);
-                        return cli_hint("did you mean `session %s`?", habits[i][1]);
-                }
-
-        if (argc > 1 && strcmp(argv[1], "renew") == 0) {
-                (void) cli_problem("unknown command `session renew`");
-                return cli_hint("cordon renew %s", argc > 2 ? argv[2] : "SESSION");
-        }
-
-        if (argc > 1 && argv[1][0] != '-')
-                return cli_unknown_second("session", argv[1]);
-
-        (void) cli_problem("session takes new, run, ls, end or fork");
-        return cli_hint("cordon session new dev; cordon session run dev -- ls; cordon session end dev");
-}
-
 /* ---- a session and its process ---- */
 
 /* The policy and the box of a new session, from options; the words after them stay. Returns their index, or
@@ -134,7 +113,7 @@ static void say_ending(const char *which)
         if (o && json_get(o, "ending")) {
                 bool more = number_of(o, "renewed") < number_of(o, "renewals");
                 cli_note("the session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
-                         more ? ": cordon renew " : ", and cannot be renewed", more ? which : "");
+                         more ? ": cordon session renew " : ", and cannot be renewed", more ? which : "");
         }
 
         json_free(d);

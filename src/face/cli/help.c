@@ -177,7 +177,7 @@ static const char *nearest_verb(const char *given)
         return best;
 }
 
-int cli_unknown_second(const char *group, const char *given)
+static int unknown_second(const char *group, const char *given)
 {
         size_t n;
         const struct cli_verb *v = cli_verbs(&n);
@@ -225,12 +225,12 @@ int cli_take(int argc, char **argv, void *ctx, int least, int most)
         const struct cli_verb *v = cli_verb_now();
         bool commands = most == 0 && cli_is_group(v->name);
         if (commands && argc > 1 && argv[1][0] != '-') /* its options may not be ours */
-                return cli_unknown_second(v->name, argv[1]), -1;
+                return unknown_second(v->name, argv[1]), -1;
 
         cli_options_first(argc, argv, v);
         int at = cli_options(argc, argv, v, ctx, NULL);
         if (at >= 0 && at < argc && commands)
-                return cli_unknown_second(v->name, argv[at]), -1;
+                return unknown_second(v->name, argv[at]), -1;
 
         if (at >= 0 && (argc - at < least || argc - at > most))
                 return cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis), -1;

@@ -6,7 +6,7 @@
 #include "face/cli/handle_options.h"
 #include "face/cli/run_end.h"
 
-enum { OPTIONS = CORDON_INTERPRET + 1 };
+enum { OPTIONS = CORDON_WORK_COPY + 1 };
 
 struct run {
         cordon_policy *policy;

@@ -111,7 +111,7 @@ static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
         cli_box_spoke(cordon_box_result(r->box)->mid_line);
         (void) fputs(home, stderr);
         if (renewals)
-                cli_note("the time of this run ends in %us: cordon renew %s", left_s,
+                cli_note("the time of this run ends in %us: cordon session renew %s", left_s,
                          cordon_box_run_id(r->box));
         else
                 cli_note("the time of this run ends in %us, and its renewals are spent", left_s);

@@ -46,6 +46,9 @@ struct work_door_ask {
         const char *const *programs; /* files that are pinned and may run, likewise */
 };
 
+/* WORK_COPY_RUNNING: `on` is a whole id, and its box may run. */
+enum work_copy { WORK_COPY_NONE = 0, WORK_COPY_ENDED, WORK_COPY_RUNNING };
+
 struct gate_people;
 struct work_ask {
         const struct cordon_context *cx;
@@ -53,7 +56,7 @@ struct work_ask {
         const char *const *asks;          /* lines of `edit` doors with `ask`; NULL-terminated or NULL */
         const struct gate_people *people; /* of a face, who asked for the run; or NULL */
         const char *on;                   /* continue in this run's overlay; or NULL */
-        bool copy;                        /* in a copy of it, by its whole id: its box may run */
+        enum work_copy copy;              /* in a copy of it, under `run` */
         bool session;                     /* the box is a session */
         bool keep;                        /* keep the overlay even if nothing changed */
         const struct work_door_ask *doors;

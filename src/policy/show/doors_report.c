@@ -503,7 +503,8 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
                 str_from_size(c->limits.value[LIMIT_OUTPUT], e));
         if (policy_limit_ask(&c->limits, LIMIT_RENEW)[0])
                 buf_printf(out,
-                           "- Of that time %s are its own; for each renewal `cordon renew` waits for `cordon "
+                           "- Of that time %s are its own; for each renewal `cordon session renew` waits for "
+                           "`cordon "
                            "approve`.\n",
                            str_from_ms(c->limits.value[LIMIT_TIME], a));
 

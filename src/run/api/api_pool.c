@@ -70,7 +70,9 @@ char *cordon_box_pool_state(cordon_box *b, unsigned wait_ms, cordon_error *pe)
 
         if (!text && e->code == ERR_USAGE) {
                 (void) err_in(e, "parking a box failed");
-                (void) err_hint(e, "it is tried again; `cordon pool ls` lists it, `cordon pool rm` ends it");
+                (void) err_hint(
+                        e,
+                        "it is tried again; `cordon serve pool ls` lists it, `cordon serve pool rm` ends it");
         }
 
         return text;

@@ -192,7 +192,7 @@ cordon_box *cordon_session_fork(const cordon_context *cx, const char *which, cor
         api_grants_done(b); /* the new one has credentials and canaries of its own */
         b->canary_count = 0;
         b->name[0] = '\0';
-        b->work_copy = true; /* made when it starts, under its own id and name */
+        b->work_copy = WORK_COPY_RUNNING; /* made when it starts, under its own id and name */
         memcpy(b->work_on, run, sizeof run);
         if (cordon_policy_check(b->policy, pe) == 0 && refuse_unforkable(b, e) == 0 &&
             refuse_busy(run, e) == 0)

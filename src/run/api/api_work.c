@@ -216,18 +216,6 @@ int cordon_work_discard(const cordon_context *cx, const char *run, int json, cor
         return r;
 }
 
-int cordon_work_fork(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
-{
-        char name[48];
-        limit_name(name);
-        const char *copy = name + strlen("cordon-");
-        char from[WORK_RUN_MAX];
-        if (work_find(cx, run, from, to_err(e)) < 0 || copy_label(cx, from, copy, to_err(e)) < 0 ||
-            work_fork(cx, from, copy, ret_run, to_err(e)) < 0)
-                return -1;
-        return copy_label(cx, from, copy, to_err(e));
-}
-
 int cordon_work_copy_running(const cordon_context *cx, const char *run, char ret_run[64], cordon_error *e)
 {
         char name[48];

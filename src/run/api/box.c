@@ -289,6 +289,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 return 0;
         case CORDON_POOL:
                 return set_pool(b, value);
+        case CORDON_WORK_COPY:
+                b->work_copy = on ? WORK_COPY_ENDED : WORK_COPY_NONE;
+                return 0;
         case CORDON_WORK_ON:
                 return set_text(b->work_on, sizeof b->work_on, value);
         }
@@ -404,7 +407,7 @@ int api_any_command(struct cordon_box *b, cordon_error *pe)
         if (!wall_has(wall_choice(policy_wall(b->policy->checked), 0), WALL_PROGRAMS)) {
                 (void) err_set(to_err(pe), ERR_USAGE, 0,
                                "behind the wasm wall a box is parked with its module");
-                return err_hint(to_err(pe), "name it: cordon pool add ... -- x.wasm, or -- x.js");
+                return err_hint(to_err(pe), "name it: cordon serve pool add ... -- x.wasm, or -- x.js");
         }
 
         for (int i = WARM__COUNT - 1; i >= 0; i--)

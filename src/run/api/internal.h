@@ -94,7 +94,7 @@ struct cordon_box {
         bool trial; /* learning tries doors: a policy is not judged by this run */
         bool places_later;
         char work_on[WORK_RUN_MAX];
-        bool work_copy; /* not in that overlay, but in a copy: a fork of a session */
+        enum work_copy work_copy; /* not in that overlay, but in a copy */
         enum box_observe observe;
         unsigned trip; /* enum box_trip */
         struct api_canary canaries[API_CANARIES_MAX];

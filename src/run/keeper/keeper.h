@@ -220,7 +220,7 @@ struct box_config {
         bool root;                    /* the caller can map another id */
         struct context_tenant tenant; /* whose box it is; zero: nobody's in particular */
         const char *work_on;          /* continue in the overlay of this run; or NULL */
-        bool work_copy;               /* in a copy of it, which is this run's own */
+        enum work_copy work_copy;     /* in a copy of it, which is this run's own */
         bool work_keep;               /* keep the overlay although nothing changed */
         bool keep_output;             /* for box_logs() after the end; only if it goes nowhere else */
         const char *module_code; /* "kept" from an earlier run, "new", "none": interpreted; NULL: no module */

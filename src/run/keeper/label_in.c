@@ -112,7 +112,7 @@ static void join_handles(struct ways_in *w)
 
 static void join_stdin(struct ways_in *w) { join(w, stamp_of_file(w->x, w->c->io.in)); }
 
-/* With --on a run goes on in what another wrote; a fork of a session, in a copy of it. */
+/* With --on a run goes on in what another wrote, or in a copy of it. */
 static void join_overlay(struct ways_in *w)
 {
         char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8], run[WORK_RUN_MAX];
@@ -121,7 +121,7 @@ static void join_overlay(struct ways_in *w)
         if (!on || store_path(w->c->cx, state, &ignored) < 0)
                 return;
 
-        bool found = !w->c->work_copy && work_find(w->c->cx, on, run, &ignored) == 0;
+        bool found = w->c->work_copy != WORK_COPY_RUNNING && work_find(w->c->cx, on, run, &ignored) == 0;
         if ((size_t) snprintf(path, sizeof path, "%s/work/%s", state, found ? run : on) < sizeof path)
                 join_path(w, path);
 }

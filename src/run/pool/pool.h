@@ -19,7 +19,7 @@
 /* What a box can be parked from, besides the box plan. */
 struct pool_recipe {
         const struct plan *plan;
-        const char *name;   /* for `cordon pool ls`: where the policy came from */
+        const char *name;   /* for `cordon serve pool ls`: where the policy came from */
         const char *policy; /* canonical JSON */
         const char *places; /* the text of a places file, or "" */
         const char *digest; /* of the policy */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run/pool/pool_report.c - what the resident answers to `cordon pool ls` and `stats`. Changes nothing. */
+/* run/pool/pool_report.c - what the resident answers to `cordon serve pool ls` and `stats`. Changes nothing.
+ */
 #include "base/clock.h"
 #include "base/str.h"
 #include "run/pool/resident.h"

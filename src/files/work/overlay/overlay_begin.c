@@ -380,7 +380,9 @@ static struct layer *new_or_old(const struct work_ask *ask, struct err *e)
         if (!ask->on)
                 return layer_new(ask->cx, ask->run, e);
 
-        if (ask->copy && work_fork_running(ask->cx, ask->on, ask->run, e) < 0)
+        char copy[WORK_RUN_MAX];
+        if ((ask->copy == WORK_COPY_RUNNING && work_fork_running(ask->cx, ask->on, ask->run, e) < 0) ||
+            (ask->copy == WORK_COPY_ENDED && work_fork(ask->cx, ask->on, ask->run, copy, e) < 0))
                 return NULL;
 
         return layer_open(ask->cx, ask->copy ? ask->run : ask->on, LAYER_WAITING, e);
