@@ -182,9 +182,6 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e);
 void ledger_close(struct ledger *l);
 /* Closes and drops the buffer: another process will record it. */
 void ledger_give_up(struct ledger *l);
-/* Makes checksums and hashes use the processor's own instructions: for programs that process thousands of
- * records. Do not call it at a start, where CPUID costs more than it saves. */
-void ledger_use_hardware(void);
 /* After a write: starts the sealer in the background if none is running (wake.c). Returns at once. */
 void ledger_wake_sealer(struct ledger *l);
 /* Marks a file with the effect that made it, as a parent for its later readers. Best effort. */

@@ -12,6 +12,7 @@
  *     trust KEYS        the same, with all keys of the file trusted
  */
 #include "base/fd.h"
+#include "base/hash.h"
 #include "ledger/write/sealer.h"
 
 #include <fcntl.h>
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
         struct err e = { 0 };
         (void) umask(077);
         (void) signal(SIGXFSZ, SIG_IGN); /* a write beyond RLIMIT_FSIZE fails, and is reported */
-        ledger_use_hardware();
+        (void) hash_use_hardware();
 
         /* No configuration file, which the jail would deny: the used parts of libcrypto need none. */
         (void) OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);

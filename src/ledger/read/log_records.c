@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/read/log_records.c - the records of a ledger by index, parsed, and those of one run. */
+#include "base/hash.h"
 #include "ledger/internal.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@ struct ledger_log *ledger_log_open(int dir, struct err *e)
         struct ledger_log *l = calloc(1, sizeof *l);
         int64_t last = ledger_last_segment(dir);
 
-        ledger_use_hardware();
+        (void) hash_use_hardware();
         if (l)
                 l->answered = answered_new();
 

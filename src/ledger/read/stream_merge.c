@@ -11,6 +11,7 @@
  * broken clocks. Equal bytes and pipes, which `cordon ledger trace` also follows, do not count here.
  */
 #include "base/fd.h"
+#include "base/hash.h"
 #include "ledger/read/stream.h"
 
 #include <fcntl.h>
@@ -274,7 +275,7 @@ int ledger_merge_stream(const struct cordon_context *cx, const char *const *path
                         struct err *e)
 {
         struct merge m = { .cx = cx };
-        ledger_use_hardware();
+        (void) hash_use_hardware();
         int r = prepare(&m, paths, count, place_dir, e);
         for (unsigned k = 0; r == 0 && k < m.count; k++)
                 r = note_one(&m, k, e);

@@ -13,6 +13,7 @@
  */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "ledger/write/append.h"
@@ -602,7 +603,7 @@ static int verify(struct verify *v, int dir, const struct ledger_given *given, b
                   bool *ret_ok, struct err *e)
 {
         struct scan_place at = { 0 };
-        ledger_use_hardware();
+        (void) hash_use_hardware();
         if (gather(v, dir, given) < 0)
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
 

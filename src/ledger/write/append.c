@@ -13,6 +13,7 @@
 #include "ledger/write/append.h"
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/hash.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -368,7 +369,7 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
 
         l->next += r->name == NULL;
         if (l->next == HARDWARE_FROM)
-                ledger_use_hardware();
+                (void) hash_use_hardware();
 
         if (ret_id)
                 memcpy(ret_id, id, sizeof id);
