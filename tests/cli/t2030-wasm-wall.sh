@@ -13,6 +13,9 @@ ok "and by a bare name that ends in .wasm" "$CORDON" run -q true.wasm
 cp true.wasm true && chmod 755 true
 is "but a file here is no program of PATH" "$("$CORDON" run -q --status-fd 3 -- true 3>&1 | sed -n 's/.*"wall":"\([a-z]*\)".*/\1/p')" namespace
 is "a stated wall stays" "$(status "$CORDON" run -q --wall namespace -- ./true.wasm)" 126
+echo 'const a: number = 1' >a.ts
+is "a file that is no module does not run" "$(status wasm -- a.ts)" 126
+has "and it is said what runs" "$(cat err)" "x.wasm, x.js or x.mjs"
 printf '\000asm\001\000\000\000\377' >bad.wasm
 is "an invalid module does not run" "$(status wasm -- bad.wasm)" 126
 has "and it is said why" "$(cat err)" "bad.wasm: the module is not valid: byte "

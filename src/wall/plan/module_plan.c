@@ -23,8 +23,10 @@ int build_module(struct builder *b, struct err *e)
 
         if (!module->path) {
                 (void) err_set(e, ERR_EXEC, 0, "there is no file %s here", b->r->argv[0]);
-                return err_hint(e, "behind the %s wall the command is a file: x.wasm, x.js or x.mjs",
-                                wall_name(b->p->wall));
+                return err_hint(
+                        e,
+                        "behind the %s wall the command is a file, x.wasm, x.js or x.mjs, and its arguments",
+                        wall_name(b->p->wall));
         }
 
         bool script = b->r->script_engine.path;

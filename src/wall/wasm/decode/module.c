@@ -73,6 +73,13 @@ int wasm_decode(struct wasm_module *m, struct span bytes, struct err *e)
 
         if (bytes.n == 0)
                 return err_set(e, ERR_EXEC, 0, "the module is empty");
+        if (bytes.n >= 4 && memcmp(bytes.p, "\0asm", 4) != 0) {
+                (void) err_set(e, ERR_EXEC, 0,
+                               "this is no WebAssembly module: it does not begin with \\0asm");
+                return err_hint(
+                        e, "behind the wasm wall the command is x.wasm, x.js or x.mjs; TypeScript is made "
+                           "JavaScript first (tsc, esbuild)");
+        }
         if (bytes.n > WASM_MAX_BYTES)
                 return err_set(e, ERR_EXEC, 0, "the module is larger than %d bytes", WASM_MAX_BYTES);
 
