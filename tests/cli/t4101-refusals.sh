@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016,SC1003
 # What a box was refused is told exactly: reads, writes, programs and calls, with the line that would permit each.
 # shellcheck source=tests/cli/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -115,6 +116,7 @@ is "not what is not there outside" "$(named -- cat nothing)" ""
 is "not what a door shows" "$(named --read "$H/host/key" -- grep nothing key)" ""
 echo x >"$T/below-tmp"
 is "a path below /tmp" "$(named -- cat "$T/below-tmp")" "$(case $T in /tmp/* | /var/tmp/*) echo "read $T/below-tmp cat read $T/below-tmp" ;; *) refused -- cat "$T/below-tmp" | cut -d ' ' -f 1-3,5- ;; esac)"
+is "not a new file in a /tmp of the box's own" "$(named -- sh -c 'echo made >"$2"; exit 1' - -o /tmp/cordon-new-file-7)" ""
 is "a host that the command names, once" "$(named -- python3 -c 'import socket, sys; socket.create_connection((sys.argv[1][7:-1], 80))' http://h.example/ | tr , '\n' | sed -n 's/^ *net/net/p')" "net h.example:80 python3 net h.example:80"
 is "not with --observe off" "$(named --observe off -- cat key)" ""
 recorded() { "$CORDON" ledger --json --run "$(jq -r .run "$T/status")" --kind denied | grep -c "read $H/host/key"; }

@@ -142,6 +142,9 @@ static unsigned tell_written(struct run *run, const char *word, bool whole)
 
         (void) snprintf(up, sizeof up, "%.*s", (int) str_parent(path, strlen(path)), path);
         n.on_host = outside_has(run, path);
+        if (!n.on_host && keeper_is_private(path) && !keeper_is_private(up))
+                return 0; /* a new file in the box's own /tmp: it failed for another reason */
+
         struct effect f = { .kind = EFFECT_WRITE, .target = path };
         if (policy_decide(run->c->policy, &f).door ||
             !(n.on_host || (up[0] && outside_is_directory(run, up))))
