@@ -1,4 +1,5 @@
 #!/bin/sh
+# shellcheck disable=SC2016
 # An agent of several providers, and a gateway: one address for all of them. A door whose key does not fit there is left out with a
 # note, and the agent starts; `vault rotate --for` moves a key without its secret.
 . "$(dirname "$0")/lib.sh"
@@ -42,6 +43,7 @@ is "no key fits: it does not start, and says what to type" "$? $(grep -c 'cordon
 is "a key is moved without its secret" "$("$CORDON" vault rotate anthropic --for "$gate/**" </dev/null 2>&1; echo $?)" 0
 is "then it fits" "$(agent ANTHROPIC_BASE_URL="$gate" "$CORDON" agent opencode)" "ANTHROPIC_API_KEY OPENAI_API_KEY "
 is "and it is the same key" "$(jq -r '.headers["x-api-key"]' "$D/api/requests" | tail -n 1)" sk-ant-0123456789
+is "a key that was moved does not stop another at the usual address" "$(agent "$CORDON" agent opencode)|$(grep -c 'note: no door' "$T/err")" "OPENAI_API_KEY |1"
 is "one address for both: the key that fits goes there" "$(agent ANTHROPIC_BASE_URL="$gate" OPENAI_BASE_URL="$gate/v1" "$CORDON" agent opencode)|$(grep -c 'note: no door' "$T/err")" "ANTHROPIC_API_KEY |1"
 "$CORDON" vault rotate openai --for "$gate/**" </dev/null
 is "both fit: one request has one key, the first" "$(agent ANTHROPIC_BASE_URL="$gate" OPENAI_BASE_URL="$gate/v1" "$CORDON" agent opencode)|$(grep -c 'note: no door' "$T/err")" "ANTHROPIC_API_KEY |1"

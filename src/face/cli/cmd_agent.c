@@ -78,7 +78,7 @@ static size_t leave_out(struct cli_api *apis, size_t n)
         bool fits[CLI_APIS_MAX];
         size_t fitting = 0, kept = 0;
         for (size_t i = 0; i < n; i++)
-                fitting += fits[i] = !apis[i].overridden || apis[i].login || cli_key_fits(&apis[i]);
+                fitting += fits[i] = apis[i].login || cli_key_fits(&apis[i]);
 
         for (size_t i = 0; i < n && fitting > 0; i++) {
                 const struct cli_api *a = &apis[i];
