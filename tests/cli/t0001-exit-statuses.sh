@@ -204,7 +204,7 @@ asks run -nh
 asks learn -n 3 --help
 asks check nosuch --help
 asks log_show --help
-asks vault add NAME --help
+asks vault_add NAME --help
 asks policy_diff a --help
 asks stop box -h
 hasnt "behind a command it is the command's" "$("$CORDON" run sh --help 2>&1)" "usage: cordon"
@@ -277,9 +277,8 @@ dashes() { (cd "$T/dashes" && "$CORDON" "$@" 2>&1); }
 is "-- behind a word of policy ends options" "$(dashes policy diff -- -p.cordon b.cordon)" equal
 has "between two policies" "$(dashes check b.cordon -- -p.cordon)" "
 -p.cordon: holds"
-has "before the verb of a vault" "$(dashes vault -- rm nonesuch)" "no credential nonesuch"
-has "and behind it" "$(dashes vault rm -- -x)" "no credential -x"
-is "whose options may stand anywhere" "$(dashes vault --json list)" "[]"
+has "behind a verb of a vault" "$(dashes vault rm -- -x)" "no credential -x"
+is "the list by its other name" "$(dashes vault list --json)" "[]"
 has "behind a question to the ledger" "$(dashes log show -- --json)" "--json"
 has "behind the first word of an effect" "$(dashes why read -- -x)" "read -x"
 has "before a record" "$(dashes log trace -- -x)" "record -x"

@@ -77,7 +77,7 @@ fails "tighten" policy tighten --json -p /nonexistent.cordon -- true
 fails "learn" learn --json -o "$T" -- true
 fails "advise" policy new --json 'fly to the moon'
 fails "verify" log verify --json --checkpoint /nonexistent
-fails "policy" policy --json diff /nonexistent bad.cordon
+fails "policy" policy diff --json /nonexistent bad.cordon
 fails "vault" vault list --json more
 fails "breakout" selftest breakout --json --only nonesuch
 fails "bombs" selftest bombs --json nonesuch

@@ -80,7 +80,7 @@ seed() { printf 'use base/system\nrun sh ask within 1s\n' >"$T/asks"; run -p "$T
 fault approval "a question that nobody answered"
 seed() { i=0; while [ $i -lt 50 ]; do printf '{"at":%s000,"uid":%s,"read_ms":10,"chars":900,"template":%s,"yes":true,"id":"%064d","door":"net x","effect":"POST x"}\n' "$(date +%s)" "$(id -u)" $i $i; i=$((i + 1)); done | decisions; }
 fault approval "a person who does not read"
-seed() { printf '{"at":%s000,"uid":%s,"read_ms":90000,"chars":90,"template":1,"yes":true,"id":"%064d","door":"net x","effect":"POST x"}\n' "$(date +%s)" "$(id -u)" 7 | decisions; "$CORDON" incident "$(printf %064d 7)" "it paid twice" >/dev/null 2>&1; }
+seed() { printf '{"at":%s000,"uid":%s,"read_ms":90000,"chars":90,"template":1,"yes":true,"id":"%064d","door":"net x","effect":"POST x"}\n' "$(date +%s)" "$(id -u)" 7 | decisions; "$CORDON" approve incident "$(printf %064d 7)" "it paid twice" >/dev/null 2>&1; }
 fault approval "an approved effect that did harm"
 
 seed() { run --stdout 'as json' -- echo 'no json'; }

@@ -11,7 +11,7 @@ code() { "$CORDON" why --json "$@" 2>"$T/err" | sed 's/^{"effect":"[^"]*","answe
 # ---- labels that files carry ----
 export CORDON_STATE="$T/state"
 mkdir "$T/docs" && echo text >"$T/docs/mail" && echo text >"$T/plain"
-"$CORDON" label stamp "$T/docs/mail" private:mail >"$T/log" 2>&1
+"$CORDON" label add "$T/docs/mail" private:mail >"$T/log" 2>&1
 out='net https://out.example/** GET'
 printf 'read %s\n%s\n' "$T/plain" "$out" >"$T/p"
 is "a run with a plain file searches" "$(code -p "$T/p" net GET https://out.example/)" "allow covered"

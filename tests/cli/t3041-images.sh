@@ -67,7 +67,7 @@ for who in $whos; do
         cordon stop -k "$run" >/dev/null 2>&1
         is_free() { [ "$(cordon image ls --json | jq -r '.[0].in_use')" = false ]; }
         soon is_free
-        has "$who: rm --all hints at prune" "$(cordon image rm --all 2>&1)" "hint: cordon image prune --all"
+        has "$who: rm --all hints at prune" "$(cordon image rm --all 2>&1)" "cordon image prune --all"
         is "$who: then rm removes it" "$(cordon image rm "$id" 2>&1; cordon image ls)" ""
         is "$who: and its names" "$(find "$S/images" -name 'ref-*' | wc -l)" 0
 

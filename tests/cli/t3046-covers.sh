@@ -27,7 +27,7 @@ change() { $who python3 -I "$D/look/covers.py" change "$top" && touch "$D/look/g
 # Nothing that is excepted was read, nothing that is labelled without its label: LABELS
 judged() { is "$which: every cover holds" "$(grep -v BEGAN "$T/seen" | covers judge "$1")" ""; }
 unlabelled() { is "$which: every except holds, $1" "$(grep -e ' open/o ' -e ' [.]env ' -e ' token/' -e /key "$T/seen" | covers judge "" "$2")" ""; }
-labelled() { covers stamps "$top" | while read -r file label; do $who "$CORDON" label stamp "$file" "$label" >/dev/null; done; }
+labelled() { covers stamps "$top" | while read -r file label; do $who "$CORDON" label add "$file" "$label" >/dev/null; done; }
 plain() {
         $who "$CORDON" run -q --time 60s -p "$T/d/p" --status-fd 4 -- sh -c "echo BEGAN; $(look)" >"$T/seen" 4>"$T/status" 2>"$T/err" </dev/null &
         box=$!

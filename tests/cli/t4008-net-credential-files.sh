@@ -17,7 +17,7 @@ for who in root as_user; do
         vault add git --basic robot --box-file '~/.git-credentials'
         vault add gh --box-file .config/gh/hosts.yml
         vault add own --box-file .tool/auth --form 'user {user}\nkey={}\nat {host:port}'
-        has "$who: list shows where" "$($who env XDG_CONFIG_HOME="$home" "$CORDON" vault list)" "basic robot, in ~/.netrc"
+        has "$who: list shows where" "$($who env XDG_CONFIG_HOME="$home" "$CORDON" vault ls)" "basic robot, in ~/.netrc"
         : >"$T/lab/auth.log"
         box $who --net 'http://web.test/** GET with net' --net 'http://four.test:8000/** with net' -- sh -c 'cat ~/.netrc; stat -c "%a %U" ~/.netrc; curl -n -sS -m 10 http://web.test/netrc; python3 -c "import netrc; print(netrc.netrc().authenticators(\"web.test\")[0])"'
         is "$who: one line for each host" "$(grep -c '^machine \(web\|four\).test login robot password ghp_' "$T/out")" 2

@@ -159,7 +159,7 @@ for verb in list stats revoke; do
         has "and why" "$(cat "$T/err")" "not an absolute path"
 done
 id=$("$CORDON" ledger --kind gate --json 2>/dev/null | grep '"approved"' | head -n 1 | jq -r .digest | sed s/sha256://)
-ok "an incident is recorded" "$CORDON" incident "$id" "the wrong account"
+ok "an incident is recorded" "$CORDON" approve incident "$id" "the wrong account"
 is "and counts" "$("$CORDON" approve stats --json | jq '.persons[0].incidents > 0')" true
 ok "the ledger still verifies" "$CORDON" ledger verify
 done_testing

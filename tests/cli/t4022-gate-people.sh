@@ -80,7 +80,7 @@ if command -v tmux >/dev/null; then
 else
         skip "cordon approve at a terminal" "tmux is not installed"
 fi
-is "without a terminal it says so" "$("$CORDON" approve list)" "nothing waits for an approval"
+is "without a terminal it says so" "$("$CORDON" approve ls)" "nothing waits for an approval"
 
 # ---- high risk, batch ----
 printf 'use base/system\nnet http://web.test/** POST touches money cap 9/h ask vary path\n' >"$T/p"

@@ -76,9 +76,9 @@ is "to what was changed alone" "$(shown work/other)" ""
 
 # ---- people ----
 printf 'x\n' >person
-ok "a person stamps a file" "$CORDON" label stamp person private:mine untrusted
+ok "a person stamps a file" "$CORDON" label add person private:mine untrusted
 is "and reads its label" "$("$CORDON" label show person)" "$D/person: private:mine untrusted"
-is "an invalid label is refused" "$(status "$CORDON" label stamp person secret)" 125
+is "an invalid label is refused" "$(status "$CORDON" label add person secret)" 125
 is "dropping needs a reason" "$(status "$CORDON" label drop person untrusted)" 125
 is "and a terminal" "$(status setsid "$CORDON" label drop --reason read person untrusted)" 125
 terminal "$CORDON" label drop --reason "I read it" person untrusted >"$T/said"

@@ -54,7 +54,7 @@ esac
 
 # ---- stamped files ----
 echo stamped >"$T/w/pub/s" && chmod 644 "$T/w/pub/s"
-"$CORDON" label stamp "$T/w/pub/s" private:stamp untrusted >/dev/null
+"$CORDON" label add "$T/w/pub/s" private:stamp untrusted >/dev/null
 policy
 run "cat pub/b; $(get four.test/)"
 is "a stamped file below a door is shut as well" "$(tr '\n' ' ' <"$T/out") $(labels)" "open 200  none"

@@ -47,7 +47,7 @@ private:hr; private:hr"
         $who "$CORDON" session end "$id" >/dev/null 2>&1
 
         # ---- what one run is handed ----
-        $who "$CORDON" label stamp "$T/stamped" private:crm untrusted >/dev/null 2>&1
+        $who "$CORDON" label add "$T/stamped" private:crm untrusted >/dev/null 2>&1
         id=$(new)
         is "$n: a run that is handed a stamped file" "$(run "$n-7" stamped 'cat "$CORDON_IN_DATA" >/tmp/left')" "private:crm untrusted; private:crm untrusted"
         is "$n: the next has its label too" "$(run "$n-8" plain 'cat /tmp/left')" "theirs

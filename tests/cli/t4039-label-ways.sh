@@ -13,7 +13,7 @@ label_of_result() { tail -n 1 | jq -r '.labels // "none"'; }
 printf '#!/bin/sh\nexit 0\n' >script && chmod 755 script
 mkdir plain tree tree/deep moved work out
 cp script tree/deep/script && echo x >work/file
-for f in script tree/deep/script; do "$CORDON" label stamp "$f" untrusted; done
+for f in script tree/deep/script; do "$CORDON" label add "$f" untrusted; done
 mv tree moved/tree
 "$CORDON" run -q --read script --edit work -- sh -c "echo y >work/file"
 overlay=$(cd work && "$CORDON" diff --list --json | jq -r '.[0].run // .overlays[0].run')
@@ -99,14 +99,14 @@ is "what a stock door shows labels the run" "$("$CORDON" run -q --json -- true 2
 # ---- images: a directory, and one in the store ----
 mkdir -p image/bin && echo 'int main(void) { return 0; }' >t.c
 if cc -static -o image/bin/t t.c 2>/dev/null; then
-        "$CORDON" label stamp image untrusted
+        "$CORDON" label add image untrusted
         is "the image labels the run" "$("$CORDON" run -q --json --image "$D/image" -- /bin/t 2>&1 | label_of_result)" untrusted
 else
         skip "the image labels the run" "no static programs are made here"
 fi
 
 if file -L "$(command -v busybox)" 2>/dev/null | grep -q static && python3 "$(dirname "$test")/helpers/image.py" tool "$D/archive"; then
-        "$CORDON" label stamp archive private:archive
+        "$CORDON" label add archive private:archive
         "$CORDON" image add "$D/archive" >"$T/said" 2>&1
         is "so does one that was made from a labelled archive" "$("$CORDON" run -q --json --image "$D/archive" -- tool 2>&1 | label_of_result)" private:archive
         hasnt "and the next one that is made does not" "$("$CORDON" label show)" images/new
@@ -115,7 +115,7 @@ else
 fi
 
 # ---- envelopes ----
-printf 'private\n' >own && "$CORDON" label stamp own private:own && sed -i '/private:stock/d' "$CORDON_STATE/labels/index"
+printf 'private\n' >own && "$CORDON" label add own private:own && sed -i '/private:stock/d' "$CORDON_STATE/labels/index"
 "$CORDON" run -q --read own --stdout 'as text' -- cat own >said
 "$CORDON" output wrap said >envelope
 is "an envelope has the labels of the run, and is a box's" "$(jq -c .labels envelope)" '["private:own","untrusted"]'

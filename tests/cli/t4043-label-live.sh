@@ -3,7 +3,7 @@
 # shellcheck disable=SC2154,SC2016
 . "$(dirname "$0")/lib-net.sh"
 mkdir "$T/w" && cd "$T/w" || exit 1
-printf 'x\n' >mine && "$CORDON" label stamp mine private:mine
+printf 'x\n' >mine && "$CORDON" label add mine private:mine
 label_of() { tail -n 1 "$1" | jq -r '.labels // "none"'; }
 shown() { "$CORDON" label show --json "$@" | jq -r '.[].labels' | tr '\n' ' '; }
 get='curl -sS -o /dev/null -w "%{http_code} " http://four.test/'
@@ -39,7 +39,7 @@ go_on
 
 anew
 begin "$await" --read "$W/shared"
-"$CORDON" label stamp "$W/shared" untrusted
+"$CORDON" label add "$W/shared" untrusted
 go_on
 is "a label that a person gives, too" "$(label_of "$T/err")" untrusted
 

@@ -17,7 +17,7 @@ if ! as 'python3 -c "import os; os.setxattr(\"mine\", \"user.test\", b\"x\")"' 2
         skip "t4044-label-moved" "the files here keep no attributes"
         done_testing
 fi
-run label stamp "$D/w/mine" private:mine
+run label add "$D/w/mine" private:mine
 door=$D/w/door
 label_of_box() { run run -q --json --read "$1" -- true 2>&1 >/dev/null | tail -n 1 | jq -r '.labels // "none"'; }
 anew() {
@@ -83,7 +83,7 @@ late() { # DIR OPTION...: a file in it gets the label while the run reads there
         run run -q "$@" -- sh -c "echo >$door/ready; until [ -e $D/w/$sync/go ]; do sleep 0.05; done; cat $D/w/$sync/late >$door/f" >"$T/said" 2>&1 &
         soon test -e "$door/ready"
         as "cat mine >$sync/late"
-        run label stamp "$D/w/$sync/late" private:mine
+        run label add "$D/w/$sync/late" private:mine
         as "touch $sync/go"
         wait $!
 }

@@ -32,7 +32,7 @@ for who in root as_user; do
         printf '%s:%s' $id $secret >"$T/lab/aws.key"
         printf '%s:%s' $id $secret | $who "$CORDON" vault add aws --sigv4 >"$T/out" 2>&1
         is "$who: a key is added" "$? $(cat "$T/out")" "0 "
-        has "$who: the list shows the variables and what it does" "$($who "$CORDON" vault list)" "AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY:AWS_SESSION_TOKEN"
+        has "$who: the list shows the variables and what it does" "$($who "$CORDON" vault ls)" "AWS_ACCESS_KEY_ID:AWS_SECRET_ACCESS_KEY:AWS_SESSION_TOKEN"
         box $who --net "$u/** with aws" -- sh -c 'env | grep ^AWS_ | grep -v CA_BUNDLE | sort | sed "s/[A-Z0-9]\{16\}$/X/; s/=.\{40\}$/=Y/"; env'
         is "$who: a box has two variables of the right shape" "$(head -n 2 "$T/out")" "AWS_ACCESS_KEY_ID=AKIAX
 AWS_SECRET_ACCESS_KEY=Y"

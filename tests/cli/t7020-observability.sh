@@ -26,7 +26,7 @@ run --name trap --trip calls -- mount -t proc a /mnt
 printf 'use base/system\nrun sh ask within 1s\n' >asks
 run --name asks -p asks -- sh -c true
 mkdir -p "$CORDON_STATE/gate" && chmod 700 "$CORDON_STATE/gate" && (umask 077 && printf '{"at":%s000,"uid":%s,"read_ms":90000,"chars":90,"template":1,"yes":true,"id":"%064d","door":"net x","effect":"POST <b>x"}\n' "$(date +%s)" "$(id -u)" 7 >"$CORDON_STATE/gate/decisions")
-"$CORDON" incident "$(printf %064d 7)" "it paid twice" >/dev/null 2>&1
+"$CORDON" approve incident "$(printf %064d 7)" "it paid twice" >/dev/null 2>&1
 is "a tripwire, a question and an incident are alerts, and nothing else" "$("$CORDON" ledger export --format alerts | jq -r '[.event, .box] | join(" ")' | xargs)" "tripwire trap pending asks incident"
 has "their text can be shown" "$("$CORDON" ledger export --format alerts | jq -r 'select(.event == "incident") | .text')" "cordon: incident: POST <b>x"
 

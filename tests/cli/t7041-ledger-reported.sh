@@ -56,11 +56,11 @@ is "one that ends before it has not" "$(status "$CORDON" run --json --time 60s -
 
 # ---- incidents without a gate ----
 "$CORDON" run -q --name harmful -- sh -c 'echo bad' </dev/null >/dev/null
-ok "an incident of a run, by the name of its box" "$CORDON" incident harmful "it sent too much"
+ok "an incident of a run, by the name of its box" "$CORDON" approve incident harmful "it sent too much"
 record=$("$CORDON" ledger --json --box harmful --kind output | jq -r .id)
-ok "and of one record" "$CORDON" incident "$record" "what it printed was wrong"
+ok "and of one record" "$CORDON" approve incident "$record" "what it printed was wrong"
 is "each has its cause" "$("$CORDON" ledger --json --kind gate | jq -r '.parents[0]' | sort | tr '\n' ' ')" "$(printf '%s\n' "$record" "${record%.*}.start" | sort | tr '\n' ' ')"
-is "of what does not exist there is none" "$(status "$CORDON" incident nothing-such "x")" 125
+is "of what does not exist there is none" "$(status "$CORDON" approve incident nothing-such "x")" 125
 is "with its text" "$("$CORDON" ledger --json --kind gate | jq -r .more.reason | sort | tr '\n' ' ')" "it sent too much what it printed was wrong "
 
 # ---- batch jobs and self-tests ----

@@ -7,7 +7,7 @@ cd "$T" || exit 1
 [ -x "$CORDON_LIBEXEC/cordon-egress" ] || { skip "quiet runs" "cordon-egress is not built here"; done_testing; }
 echo text >in.txt && echo text >given && chmod 644 in.txt given
 mkdir -m 777 w
-"$CORDON" label stamp in.txt private:in >/dev/null && as_user "$CORDON" label stamp in.txt private:in >/dev/null
+"$CORDON" label add in.txt private:in >/dev/null && as_user "$CORDON" label add in.txt private:in >/dev/null
 cat >calls.py <<'P'
 import ctypes, os, socket, sys
 way = sys.argv[1]

@@ -28,7 +28,7 @@ done
 for name in $names; do
         is "$name has a plan before it has a key" "$(status "$CORDON" agent --plan $name) $(grep -c "$D/home/.local/share/cordon/agents/$name" "$T/out" | sed 's/[1-9][0-9]*/some/')" "0 some"
 done
-is "a plan asks for no key" "$("$CORDON" vault list | wc -l)" 0
+is "a plan asks for no key" "$("$CORDON" vault ls | wc -l)" 0
 
 # ---- keys ----
 mkdir -p "$HOME/.codex" "$HOME/.gemini" "$HOME/.local/share/opencode"
@@ -41,15 +41,15 @@ is "codex: from its own configuration" "$(status "$CORDON" agent setup codex) $(
 is "gemini: the same" "$(status "$CORDON" agent setup gemini) $(grep -c 'of ~/.gemini/.env is in the vault' "$T/err")" "0 1"
 is "of several providers one has to be named" "$(status "$CORDON" agent setup opencode) $(grep -c 'anthropic, openai, gemini, openrouter' "$T/err")" "125 1"
 is "opencode: the provider that was named" "$(status "$CORDON" agent setup opencode openrouter)" 0
-is "a key of one provider is not taken for another's" "$(status "$CORDON" agent setup opencode anthropic) $("$CORDON" vault list --json | jq -r '[.[].name] | join(" ")')" "125 gemini openai openrouter"
+is "a key of one provider is not taken for another's" "$(status "$CORDON" agent setup opencode anthropic) $("$CORDON" vault ls --json | jq -r '[.[].name] | join(" ")')" "125 gemini openai openrouter"
 "$CORDON" agent setup claude </dev/null 2>"$T/err"
 has "without a key it names the variable and the command" "$(cat "$T/err")" 'set ANTHROPIC_API_KEY and repeat it; or pipe the key in: `printf %s KEY | cordon agent setup claude anthropic`'
 is "a second time it says so" "$(status "$CORDON" agent setup codex) $(grep -c 'cordon vault rotate openai' "$T/err")" "125 1"
 printf sk-ant-api03-Piped0123456789 | "$CORDON" agent setup claude >"$T/out" 2>&1
-is "or from a pipe" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field, .for] | flatten | join(" ")')" "0 ANTHROPIC_API_KEY x-api-key https://api.anthropic.com/**"
+is "or from a pipe" "$? $("$CORDON" vault ls --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field, .for] | flatten | join(" ")')" "0 ANTHROPIC_API_KEY x-api-key https://api.anthropic.com/**"
 "$CORDON" vault rm anthropic
 CLAUDE_CODE_OAUTH_TOKEN=sk-ant-oat01-Token0123456789 "$CORDON" agent setup claude >"$T/out" 2>&1
-is "a token of a subscription goes where it belongs" "$? $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field] | join(" ")')" "0 CLAUDE_CODE_OAUTH_TOKEN Authorization"
+is "a token of a subscription goes where it belongs" "$? $("$CORDON" vault ls --json | jq -r '.[] | select(.name == "anthropic") | [.env, .field] | join(" ")')" "0 CLAUDE_CODE_OAUTH_TOKEN Authorization"
 
 # ---- logins: the access token until it ends, nothing that renews it ----
 "$CORDON" vault rm anthropic openai
@@ -58,11 +58,11 @@ login() { echo '{"claudeAiOauth":{"accessToken":"sk-ant-oat01-Login0123456789","
 # The agent in small prints what it has, and all that its box can read of the login.
 printf '#!/bin/sh\necho "$CLAUDE_CODE_OAUTH_TOKEN"; cat %s/.claude/.credentials.json ~/.claude/.credentials.json; exit 0\n' "$HOME" >"$D/bin/claude"
 login $(($(date +%s) + 7200))
-is "claude: a login is used, until it ends" "$(status "$CORDON" agent claude) $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic-login") | [.env, .field, .for, .expires > now + 3600, .expires < now + 7300] | flatten | map(tostring) | join(" ")')" \
+is "claude: a login is used, until it ends" "$(status "$CORDON" agent claude) $("$CORDON" vault ls --json | jq -r '.[] | select(.name == "anthropic-login") | [.env, .field, .for, .expires > now + 3600, .expires < now + 7300] | flatten | map(tostring) | join(" ")')" \
         "0 CLAUDE_CODE_OAUTH_TOKEN Authorization https://api.anthropic.com/** true true"
 has "claude: and the box has a placeholder" "$(cat "$T/out")" sk-ant-
 login $(($(date +%s) + 10800))
-is "claude: the next start takes the renewed one" "$(status "$CORDON" agent claude) $("$CORDON" vault list --json | jq -r '.[] | select(.name == "anthropic-login") | .expires > now + 9000')" "0 true"
+is "claude: the next start takes the renewed one" "$(status "$CORDON" agent claude) $("$CORDON" vault ls --json | jq -r '.[] | select(.name == "anthropic-login") | .expires > now + 9000')" "0 true"
 cat "$T/out" "$T/err" >"$T/all"
 login $(($(date +%s) - 10))
 is "claude: one that has ended is not, with what to do" "$(status "$CORDON" agent claude) $(grep -c -e 'has ended' -e 'claude setup-token' "$T/err")" "125 2"

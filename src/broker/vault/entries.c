@@ -22,7 +22,7 @@ int vault_dir(const struct cordon_context *cx, struct err *e)
 static int no_such(const char *name, struct err *e)
 {
         (void) err_set(e, ERR_GONE, 0, "the vault has no credential %s", name);
-        return err_hint(e, "`cordon vault list` shows them; `cordon vault add %s` makes it", name);
+        return err_hint(e, "`cordon vault ls` shows them; `cordon vault add %s` makes it", name);
 }
 
 int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)

@@ -25,7 +25,7 @@ static int room(struct stamp_index *x, struct err *e)
 {
         if (x->n >= STAMPS_MAX) {
                 (void) err_set(e, ERR_IO, 0, "more than %d files have labels", STAMPS_MAX);
-                return err_hint(e, "stamp a directory instead: `cordon label stamp DIR LABEL`");
+                return err_hint(e, "stamp a directory instead: `cordon label add DIR LABEL`");
         }
 
         if (x->n < x->cap)

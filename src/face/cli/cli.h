@@ -74,6 +74,18 @@ enum {
 };
 /* pool_options. */
 enum { POOL_ADD = 1 << 0, POOL_LS = 1 << 1, POOL_RM = 1 << 2, POOL_STATS = 1 << 3 };
+/* approve_options, label_options, vault_options, image_options. */
+enum { APPROVE_ASK = 1 << 0, APPROVE_LS = 1 << 1 };
+enum { LABEL_SHOW = 1 << 0, LABEL_ADD = 1 << 1, LABEL_DROP = 1 << 2 };
+enum {
+        VAULT_ADD = 1 << 0,
+        VAULT_LS = 1 << 1,
+        VAULT_ROTATE = 1 << 2,
+        VAULT_RM = 1 << 3,
+        VAULT_AUDIT = 1 << 4,
+        VAULT_CANARY = 1 << 5
+};
+enum { IMAGE_LS = 1 << 0, IMAGE_ADD = 1 << 1, IMAGE_RM = 1 << 2, IMAGE_PRUNE = 1 << 3 };
 /* policy_options. */
 enum {
         POLICY_DIFF = 1 << 0,

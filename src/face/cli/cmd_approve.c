@@ -15,15 +15,15 @@ struct approve {
 };
 
 const struct cli_option approve_options[] = {
-        { "json", 0, NULL, "list what waits as JSON", CLI_FLAG(struct approve, json) },
-        { "deny", 'n', NULL, "deny these, without a question", CLI_FLAG(struct approve, deny) },
+        { "deny", 0, NULL, "deny these, without a question", CLI_FLAG(struct approve, deny), APPROVE_ASK },
         { "always", 0, NULL, "print the change of the policy that makes the question needless",
-          CLI_FLAG(struct approve, always) },
-        { "reason", 0, "TEXT", "recorded with the answer", CLI_TEXT(struct approve, w.reason) },
-        { "uses", 0, "N", "a yes is for so many like effects, at most 100",
-          CLI_TEXT(struct approve, w.uses) },
+          CLI_FLAG(struct approve, always), APPROVE_ASK },
+        { "uses", 0, "N", "a yes is for so many like effects, at most 100", CLI_TEXT(struct approve, w.uses),
+          APPROVE_ASK },
         { "for", 0, "TIME", "a yes is for like effects for this time, at most 1h",
-          CLI_TEXT(struct approve, w.time) },
+          CLI_TEXT(struct approve, w.time), APPROVE_ASK },
+        { "reason", 0, "TEXT", "record this reason", CLI_TEXT(struct approve, w.reason), APPROVE_ASK },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct approve, json) },
         { 0 },
 };
 
@@ -73,7 +73,7 @@ static int choose(struct approve_list *l, int argc, char **argv, int at)
                         (void) cli_problem(count ? "%s: several ids begin so"
                                                  : "%s: no effect with this id waits",
                                            argv[a]);
-                        return cli_hint("cordon approve list");
+                        return cli_hint("cordon approve ls");
                 }
                 used[found] = true;
         }
@@ -125,18 +125,13 @@ int verb_approve(int argc, char **argv)
 {
         struct approve o = { 0 };
         cordon_error e = { 0 };
-        const struct cli_verb *verb = cli_verb_find("approve");
-
-        cli_options_first(argc, argv, verb);
-        int at = cli_options(argc, argv, verb, &o, NULL);
+        int at = cli_take(argc, argv, &o, 0, CLI_ANY);
         if (at < 0 || check_scope(&o.w))
                 return EXIT_CORDON;
 
         if (cordon_state_check(cli_context(), &e) < 0)
                 return cli_error(&e);
 
-        bool only_list = at < argc && cli_is_list(argv[at]);
-        at += only_list;
         if (o.deny && at == argc)
                 return cli_usage("--deny takes the ids of what is denied");
 
@@ -149,7 +144,7 @@ int verb_approve(int argc, char **argv)
         if (!status && at < argc)
                 status = choose(l, argc, argv, at);
         if (!status)
-                status = act(&o, l, only_list);
+                status = act(&o, l, cli_verb_now()->part == APPROVE_LS);
 
         approve_list_done(l);
         free(l);
@@ -160,8 +155,7 @@ int verb_approve_stats(int argc, char **argv)
 {
         struct cli_json o = { 0 };
         cordon_error e = { 0 };
-        int at = cli_options(argc, argv, cli_verb_find("approve stats"), &o, NULL);
-        if (at < 0 || cli_no_words(argc, at, "approve stats"))
+        if (cli_take(argc, argv, &o, 0, 0) < 0)
                 return EXIT_CORDON;
 
         if (cordon_state_check(cli_context(), &e) < 0)
@@ -187,8 +181,7 @@ int verb_approve_revoke(int argc, char **argv)
 {
         cordon_error e = { 0 };
         unsigned count = 0;
-        int at = cli_words_only(argc, argv, "approve revoke");
-        if (at < 0 || cli_no_words(argc, at, "approve revoke"))
+        if (cli_take(argc, argv, NULL, 0, 0) < 0)
                 return EXIT_CORDON;
 
         if (cordon_state_check(cli_context(), &e) < 0 || cordon_gates(revoke_in, &count, &e) < 0)
@@ -201,7 +194,7 @@ int verb_approve_revoke(int argc, char **argv)
 int verb_approve_decoys(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_words_only(argc, argv, "approve decoys");
+        int at = cli_take(argc, argv, NULL, 0, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -216,15 +209,9 @@ int verb_approve_decoys(int argc, char **argv)
 int verb_incident(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_words_only(argc, argv, "incident");
+        int at = cli_take(argc, argv, NULL, 2, 2);
         if (at < 0)
                 return EXIT_CORDON;
 
-        if (argc - at != 2)
-                return cli_usage("an incident has the id of the effect and one text");
-
-        if (cordon_incident(cli_context(), argv[at], argv[at + 1], &e) < 0)
-                return cli_error(&e);
-
-        return 0;
+        return cordon_incident(cli_context(), argv[at], argv[at + 1], &e) < 0 ? cli_error(&e) : 0;
 }

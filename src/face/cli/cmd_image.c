@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_image.c - `cordon image`: the store of images that boxes have as their root. */
-#include "base/str.h"
 #include "face/cli/cli.h"
 
 #include <inttypes.h>
@@ -36,56 +35,50 @@ struct image_verb {
 };
 
 const struct cli_option image_options[] = {
-        { "json", 0, NULL, "as JSON", CLI_FLAG(struct image_verb, json) },
-        { "all", 'a', NULL, "prune: also images that a name or an unchanged file leads to",
-          CLI_FLAG(struct image_verb, all) },
+        { "all", 'a', NULL, "also images that a name or an unchanged file leads to",
+          CLI_FLAG(struct image_verb, all), IMAGE_PRUNE },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct image_verb, json),
+          IMAGE_LS | IMAGE_ADD | IMAGE_PRUNE },
         { 0 },
 };
 
-static int image_ls(const struct image_verb *v, int argc, char **argv)
+static int image_ls(const struct image_verb *v, char **words)
 {
         cordon_error e = { 0 };
-        (void) argv;
-        if (argc != 0)
-                return cli_usage("cordon image ls [--json]");
+        (void) words;
         return cli_give(cordon_image_list(cli_context(), v->json, &e), &e);
 }
 
-static int image_add(const struct image_verb *v, int argc, char **argv)
+static int image_add(const struct image_verb *v, char **words)
 {
         int status = 0;
-        for (int i = 0; i < argc; i++) {
+        for (; *words; words++) {
                 cordon_error e = { 0 };
-                int r = cli_give(cordon_image_add(cli_context(), argv[i], v->json, &e), &e);
+                int r = cli_give(cordon_image_add(cli_context(), *words, v->json, &e), &e);
                 status = r ? r : status;
         }
 
-        return argc > 0 ? status : cli_usage("which image? cordon image add FILE|DIR|NAME");
+        return status;
 }
 
-static int image_rm(const struct image_verb *v, int argc, char **argv)
+static int image_rm(const struct image_verb *v, char **words)
 {
         int status = 0;
-        if (v->all && argc == 0)
-                return cli_problem("image rm takes images, not --all"), cli_hint("cordon image prune --all");
-
-        for (int i = 0; i < argc; i++) {
+        (void) v;
+        for (; *words; words++) {
                 cordon_error e = { 0 };
-                if (cordon_image_remove(cli_context(), argv[i], &e) < 0)
+                if (cordon_image_remove(cli_context(), *words, &e) < 0)
                         status = cli_error(&e);
         }
 
-        return argc > 0 ? status : cli_usage("which image? cordon image rm ID");
+        return status;
 }
 
-static int image_prune(const struct image_verb *v, int argc, char **argv)
+static int image_prune(const struct image_verb *v, char **words)
 {
         cordon_error e = { 0 };
         uint64_t count = 0;
-        (void) argv;
-        if (argc != 0)
-                return cli_usage("cordon image prune [--all] [--json]");
-
+        (void) words;
         if (cordon_image_prune(cli_context(), v->all, &count, &e) < 0)
                 return cli_error(&e);
 
@@ -93,42 +86,21 @@ static int image_prune(const struct image_verb *v, int argc, char **argv)
         return 0;
 }
 
-static const struct {
-        const char *name;
-        int (*run)(const struct image_verb *v, int argc, char **argv);
-} subs[] = { { "ls", image_ls }, { "add", image_add }, { "rm", image_rm }, { "prune", image_prune } };
-
-static int unknown(const char *given)
-{
-        static const struct {
-                const char *typed, *instead;
-        } habits[] = { { "pull", "add" }, { "load", "add" }, { "remove", "rm" }, { "import", "add" } };
-        const char *best = subs[0].name;
-        for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
-                if (str_distance(given, subs[i].name) < str_distance(given, best))
-                        best = subs[i].name;
-
-        for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-                if (strcmp(given, habits[i].typed) == 0)
-                        best = habits[i].instead;
-
-        return cli_problem("`cordon image` has no `%.60s`", given), cli_hint("did you mean `%s`?", best);
-}
-
 int verb_image(int argc, char **argv)
 {
+        static const struct {
+                unsigned part;
+                int least, most;
+                int (*run)(const struct image_verb *v, char **words);
+        } rows[] = { { IMAGE_LS, 0, 0, image_ls },
+                     { IMAGE_ADD, 1, CLI_ANY, image_add },
+                     { IMAGE_RM, 1, CLI_ANY, image_rm },
+                     { IMAGE_PRUNE, 0, 0, image_prune } };
         struct image_verb v = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("image"));
-        int at = cli_options(argc, argv, cli_verb_find("image"), &v, NULL);
-        if (at < 0)
-                return EXIT_CORDON;
+        size_t i = 0;
+        while (rows[i].part != cli_verb_now()->part)
+                i++;
 
-        if (at >= argc)
-                return cli_usage("cordon image ls | add IMAGE... | rm IMAGE... | prune");
-
-        for (size_t i = 0; i < sizeof subs / sizeof *subs; i++)
-                if (strcmp(cli_is_list(argv[at]) ? "ls" : argv[at], subs[i].name) == 0)
-                        return subs[i].run(&v, argc - at - 1, argv + at + 1);
-
-        return unknown(argv[at]);
+        int at = cli_take(argc, argv, &v, rows[i].least, rows[i].most);
+        return at < 0 ? EXIT_CORDON : rows[i].run(&v, argv + at);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_label.c - the verb label: the labels of files, shown, stamped and dropped. */
+/* face/cli/cmd_label.c - the verb label: the labels of files, shown, added and dropped. */
 #include "base/buf.h"
 #include "face/cli/cli.h"
 
@@ -13,8 +13,8 @@ struct label {
 };
 
 const struct cli_option label_options[] = {
-        { "json", 0, NULL, "print as JSON", CLI_FLAG(struct label, json) },
-        { "reason", 0, "TEXT", "why a label is dropped: it is recorded", CLI_TEXT(struct label, reason) },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct label, json), LABEL_SHOW },
+        { "reason", 0, "TEXT", "record this reason", CLI_TEXT(struct label, reason), LABEL_DROP },
         { 0 },
 };
 
@@ -35,10 +35,6 @@ static int change(const struct label *l, char **words, bool drop)
 {
         cordon_error e = { 0 };
         AUTO_BUF(labels);
-        if (!words[0] || !words[1])
-                return cli_usage("`label %s` takes a path and labels: private:NAME, untrusted",
-                                 drop ? "drop" : "stamp");
-
         for (char **w = words + 1; *w; w++)
                 buf_printf(&labels, "%s%s", w > words + 1 ? " " : "", *w);
 
@@ -50,18 +46,10 @@ static int change(const struct label *l, char **words, bool drop)
 int verb_label(int argc, char **argv)
 {
         struct label l = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("label"));
-        int at = cli_options(argc, argv, cli_verb_find("label"), &l, NULL);
+        unsigned part = cli_verb_now()->part;
+        int at = cli_take(argc, argv, &l, part == LABEL_SHOW ? 0 : 2, CLI_ANY);
         if (at < 0)
                 return EXIT_CORDON;
 
-        const char *what = at < argc ? argv[at] : "show";
-        char **words = argv + (at < argc ? at + 1 : at);
-        if (strcmp(what, "show") == 0)
-                return show(&l, words);
-
-        if (strcmp(what, "stamp") != 0 && strcmp(what, "drop") != 0)
-                return cli_usage("`label` takes show, stamp or drop");
-
-        return change(&l, words, what[0] == 'd');
+        return part == LABEL_SHOW ? show(&l, argv + at) : change(&l, argv + at, part == LABEL_DROP);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_vault.c - the verb vault: add, list, rm, rotate, audit, canary. A secret comes from a
+/* face/cli/cmd_vault.c - the verb vault: add, ls, rm, rotate, audit, canary. A secret comes from a
  * descriptor or a variable, never from an argument, and is never printed. */
 #include "base/buf.h"
 #include "base/fd.h"
@@ -80,41 +80,42 @@ static int set_passphrase_fd(void *ctx, const char *value)
         return 0;
 }
 
+enum { SECRET = VAULT_ADD | VAULT_ROTATE };
+
 const struct cli_option vault_options[] = {
-        { "from-file", 0, "FILE", "add, rotate: the secret is the content of a file",
-          CLI_TEXT(struct vault, file) },
-        { "from-command", 0, "COMMAND", "add, rotate: the secret is what a shell command prints",
-          CLI_TEXT(struct vault, command) },
-        { "from-env", 0, "VARIABLE", "add, rotate: the secret is in a variable",
-          CLI_TEXT(struct vault, c.secret_env) },
-        { "env", 0, "VARIABLE", "add: the variable that holds the placeholder in a box",
-          CLI_TEXT(struct vault, c.env) },
-        { "box-file", 0, "PATH", "add: the file in the box's home that holds the placeholder, as .netrc",
-          CLI_TEXT(struct vault, c.file) },
-        { "form", 0, "TEXT", "add: how it stands in that file, with {} for the placeholder",
-          CLI_TEXT(struct vault, c.form) },
-        { "header", 0, "'NAME: {}'", "add: the header it stands in (default 'Authorization: Bearer {}')",
-          CLI_TEXT(struct vault, c.header) },
-        { "query", 0, "PARAMETER", "add: it stands in a parameter of the URL",
-          CLI_TEXT(struct vault, c.query) },
-        { "basic", 0, "USER", "add: it is the password of this user", CLI_TEXT(struct vault, c.basic) },
-        { "body", 0, NULL, "add: it stands in the body, where the placeholder does", set_body },
-        { "sigv4", 0, NULL, "add: it is a key of AWS, ID:SECRET or ID:SECRET:TOKEN, and signs requests",
-          set_sigv4 },
-        { "class", 0, "live|test", "add: (default: live); a live one loads only in the stage live",
-          set_class },
-        { "ttl", 0, "TIME", "add, rotate: it expires after this time, as 12h (default: 90d, class test 365d)",
-          set_ttl },
-        { "for", 0, "DOOR",
-          "add, rotate: it is for this URL and these methods, as 'https://HOST/PATH/** GET'", set_for },
-        { "max-uses", 0, "N", "add: requests of one run that may carry it", set_uses },
-        { "protect", 0, "file|passphrase|keyring", "the first add: what protects the vault (default: file)",
-          CLI_TEXT(struct vault, c.protect) },
-        { "key-file", 0, "FILE", "the first add: the key file, outside the state directory",
-          CLI_TEXT(struct vault, c.key_file) },
-        { "passphrase-fd", 0, "FD", "read the vault's passphrase from this descriptor, not from the terminal",
-          set_passphrase_fd },
-        { "json", 0, NULL, "list, audit: for programs", CLI_FLAG(struct vault, json) },
+        { "from-file", 0, "FILE", "the secret is the content of a file", CLI_TEXT(struct vault, file),
+          SECRET },
+        { "from-command", 0, "COMMAND", "the secret is what a shell command prints",
+          CLI_TEXT(struct vault, command), SECRET },
+        { "from-env", 0, "VARIABLE", "the secret is in a variable", CLI_TEXT(struct vault, c.secret_env),
+          SECRET },
+        { "env", 0, "VARIABLE", "the variable that holds the placeholder in a box",
+          CLI_TEXT(struct vault, c.env), VAULT_ADD },
+        { "box-file", 0, "PATH", "the file in the box's home that holds the placeholder, as .netrc",
+          CLI_TEXT(struct vault, c.file), VAULT_ADD },
+        { "form", 0, "TEXT", "how it stands in that file, with {} for the placeholder",
+          CLI_TEXT(struct vault, c.form), VAULT_ADD },
+        { "header", 0, "'NAME: {}'", "the header it stands in (default 'Authorization: Bearer {}')",
+          CLI_TEXT(struct vault, c.header), VAULT_ADD },
+        { "query", 0, "PARAMETER", "it stands in a parameter of the URL", CLI_TEXT(struct vault, c.query),
+          VAULT_ADD },
+        { "basic", 0, "USER", "it is the password of this user", CLI_TEXT(struct vault, c.basic), VAULT_ADD },
+        { "body", 0, NULL, "it stands in the body, where the placeholder does", set_body, 0, VAULT_ADD },
+        { "sigv4", 0, NULL, "it is a key of AWS, ID:SECRET or ID:SECRET:TOKEN, and signs requests", set_sigv4,
+          0, VAULT_ADD },
+        { "class", 0, "live|test", "(default: live); a live one loads only in the stage live", set_class, 0,
+          VAULT_ADD },
+        { "ttl", 0, "TIME", "it expires after this time, as 12h (default: 90d, class test 365d)", set_ttl, 0,
+          SECRET },
+        { "for", 0, "DOOR", "it is for this URL and these methods, as 'https://HOST/PATH/** GET'", set_for, 0,
+          SECRET },
+        { "max-uses", 0, "N", "requests of one run that may carry it", set_uses, 0, VAULT_ADD },
+        { "protect", 0, "file|passphrase|keyring", "of the first: what protects the vault (default: file)",
+          CLI_TEXT(struct vault, c.protect), VAULT_ADD },
+        { "key-file", 0, "FILE", "of the first: the key file, outside the state directory",
+          CLI_TEXT(struct vault, c.key_file), VAULT_ADD },
+        { "passphrase-fd", 0, "FD", "read the vault passphrase from this descriptor", set_passphrase_fd },
+        { "json", 0, NULL, "print JSON", CLI_FLAG(struct vault, json), VAULT_LS | VAULT_AUDIT },
         { 0 },
 };
 
@@ -191,14 +192,10 @@ static void outlive_the_question(void)
         (void) sigaction(SIGQUIT, &a, NULL);
 }
 
-static int store_secret(struct vault *v, int argc, char **argv,
+static int store_secret(struct vault *v,
                         int (*work)(const cordon_context *, const cordon_credential *, cordon_error *))
 {
         cordon_error e = { 0 };
-        (void) argv;
-        if (argc != 0)
-                return cli_usage("only one credential can be given");
-
         outlive_the_question();
         if (open_source(v) < 0)
                 return EXIT_CORDON;
@@ -210,52 +207,45 @@ static int store_secret(struct vault *v, int argc, char **argv,
         return bad ? cli_error(&e) : 0;
 }
 
-static int vault_add(struct vault *v, int argc, char **argv)
+static int vault_add(struct vault *v, char **words)
 {
-        return store_secret(v, argc, argv, cordon_vault_add);
+        v->c.name = words[0];
+        return store_secret(v, cordon_vault_add);
 }
-static int vault_rotate(struct vault *v, int argc, char **argv)
-{
-        const cordon_credential *c = &v->c;
-        if (c->env || c->file || c->form || c->header || c->query || c->basic || c->body || c->sigv4 ||
-            c->test || c->max_uses || c->protect || c->key_file)
-                return cli_usage(
-                        "a rotation changes the secret, --ttl and --for; where it stands stays as it was");
 
+static int vault_rotate(struct vault *v, char **words)
+{
         /* `--for` alone, and nothing is piped in: the secret stays. */
         struct stat in;
         bool piped = fstat(0, &in) == 0 && !S_ISCHR(in.st_mode);
-        v->keep = c->scope && !c->ttl_s && !c->secret_env && !v->file && !v->command && !piped;
-        return store_secret(v, argc, argv, cordon_vault_rotate);
+        v->keep = v->c.scope && !v->c.ttl_s && !v->c.secret_env && !v->file && !v->command && !piped;
+        v->c.name = words[0];
+        return store_secret(v, cordon_vault_rotate);
 }
 
-static int vault_list(struct vault *v, int argc, char **argv)
+static int vault_ls(struct vault *v, char **words)
 {
         cordon_error e = { 0 };
-        (void) argv;
-        if (argc != 0)
-                return cli_usage("cordon vault list [--json]");
+        (void) words;
         return cli_give(cordon_vault_list(cli_context(), v->json, &e), &e);
 }
 
-static int vault_audit(struct vault *v, int argc, char **argv)
+static int vault_audit(struct vault *v, char **words)
 {
         cordon_error e = { 0 };
         int count = 0;
-        (void) argv;
-        if (argc != 0)
-                return cli_usage("cordon vault audit [--json]");
-
+        (void) words;
         int status = cli_give(cordon_vault_audit(cli_context(), v->json, &count, &e), &e);
         return status ? status : count > 0;
 }
 
-static int vault_rm(struct vault *v, int argc, char **argv)
+static int vault_rm(struct vault *v, char **words)
 {
         int status = 0;
-        for (int i = -1; i < argc; i++) {
+        (void) v;
+        for (; *words; words++) {
                 cordon_error e = { 0 };
-                if (cordon_vault_remove(cli_context(), i < 0 ? v->c.name : argv[i], &e) < 0)
+                if (cordon_vault_remove(cli_context(), *words, &e) < 0)
                         status = cli_error(&e);
         }
 
@@ -263,95 +253,36 @@ static int vault_rm(struct vault *v, int argc, char **argv)
 }
 
 /* Without a file: the list. */
-static int vault_canary(struct vault *v, int argc, char **argv)
+static int vault_canary(struct vault *v, char **words)
 {
-        (void) v;
         cordon_error e = { 0 };
-        for (int i = 0; i < argc; i++)
-                if (cordon_vault_canary(cli_context(), argv[i], &e) < 0)
+        (void) v;
+        if (!words[0])
+                return cli_give(cordon_vault_canaries(cli_context(), &e), &e);
+
+        for (; *words; words++)
+                if (cordon_vault_canary(cli_context(), *words, &e) < 0)
                         return cli_error(&e);
-        return argc ? 0 : cli_give(cordon_vault_canaries(cli_context(), &e), &e);
-}
 
-static const struct {
-        const char *name;
-        bool named; /* a NAME comes first */
-        int (*run)(struct vault *v, int argc, char **argv);
-} subs[] = {
-        { "add", true, vault_add },       { "list", false, vault_list },   { "rm", true, vault_rm },
-        { "rotate", true, vault_rotate }, { "audit", false, vault_audit }, { "canary", false, vault_canary },
-};
-
-static const struct {
-        const char *typed, *instead;
-} habits[] = {
-        { "get", "no verb prints a secret; `cordon vault list` shows names and bindings" },
-        { "show", "no verb prints a secret; `cordon vault list` shows names and bindings" },
-        { "read", "no verb prints a secret; `cordon vault list` shows names and bindings" },
-        { "delete", "`cordon vault rm NAME`" },
-        { "remove", "`cordon vault rm NAME`" },
-        { "set", "`cordon vault add NAME`, or `cordon vault rotate NAME` for another secret" },
-        { "update", "`cordon vault rotate NAME` gives it another secret" },
-};
-
-/* Its index, or -1. */
-static int find_sub(const char *given)
-{
-        for (size_t i = 0; i < sizeof subs / sizeof *subs; i++)
-                if (strcmp(cli_is_list(given) ? "list" : given, subs[i].name) == 0)
-                        return (int) i;
-        return -1;
-}
-
-static int unknown(const char *given)
-{
-        for (size_t i = 0; i < sizeof habits / sizeof *habits; i++)
-                if (strcmp(given, habits[i].typed) == 0)
-                        return cli_problem("`cordon vault` has no `%s`", given),
-                               cli_hint("%s", habits[i].instead);
-
-        const char *best = subs[0].name;
-        for (size_t i = 1; i < sizeof subs / sizeof *subs; i++)
-                if (str_distance(given, subs[i].name) < str_distance(given, best))
-                        best = subs[i].name;
-
-        return cli_problem("`cordon vault` has no `%.60s`", given), cli_hint("did you mean `%s`?", best);
-}
-
-static int go(struct vault *v, int count, char **words)
-{
-        if (count == 0)
-                return cli_usage("cordon vault add | list | rm | rotate | audit | canary");
-
-        int i = find_sub(words[0]);
-        if (i < 0)
-                return unknown(words[0]);
-
-        count--, words++;
-        if (subs[i].named && count == 0)
-                return cli_usage("which credential? cordon vault %s NAME", subs[i].name);
-
-        if (subs[i].named) {
-                v->c.name = words[0];
-                count--, words++;
-        }
-
-        return subs[i].run(v, count, words);
+        return 0;
 }
 
 int verb_vault(int argc, char **argv)
 {
+        static const struct {
+                unsigned part;
+                int least, most;
+                int (*run)(struct vault *v, char **words);
+        } rows[] = { { VAULT_ADD, 1, 1, vault_add },       { VAULT_LS, 0, 0, vault_ls },
+                     { VAULT_ROTATE, 1, 1, vault_rotate }, { VAULT_RM, 1, CLI_ANY, vault_rm },
+                     { VAULT_AUDIT, 0, 0, vault_audit },   { VAULT_CANARY, 0, CLI_ANY, vault_canary } };
         struct vault v = { .c = { .passphrase_fd = -1 } };
-        int status = EXIT_CORDON;
-        if (argc > 1 && argv[1][0] != '-' &&
-            find_sub(argv[1]) < 0) /* an option of the command is not one of ours */
-                return unknown(argv[1]);
+        size_t i = 0;
+        while (rows[i].part != cli_verb_now()->part)
+                i++;
 
-        cli_options_first(argc, argv, cli_verb_find("vault"));
-        int at = cli_options(argc, argv, cli_verb_find("vault"), &v, NULL);
-        if (at >= 0)
-                status = go(&v, argc - at, argv + at);
-
+        int at = cli_take(argc, argv, &v, rows[i].least, rows[i].most);
+        int status = at < 0 ? EXIT_CORDON : rows[i].run(&v, argv + at);
         buf_done(&v.scope);
         return status;
 }

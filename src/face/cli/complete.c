@@ -313,7 +313,8 @@ static const struct {
         { "NAME", "box", put_boxes },
         { "NAME", "with", put_credentials },
         { "NAME", "policy stock", put_stock },
-        { "NAME", "vault", put_credentials },
+        { "NAME", "vault rm", put_credentials },
+        { "NAME", "vault rotate", put_credentials },
         { "NAME", "selftest bombs", put_names },
 };
 

@@ -86,8 +86,9 @@ static const struct {
         { "--seccomp", "every box has a filter; `cordon selftest claims` lists what it lets through" },
 };
 
-#define OVER    "a box that is over leaves nothing but its record: `cordon ledger`"
-#define ENTERED "nobody enters a box that runs: `cordon run` starts another beside it"
+#define OVER      "a box that is over leaves nothing but its record: `cordon ledger`"
+#define NO_SECRET "no command prints a secret; `cordon vault ls` shows names and bindings"
+#define ENTERED   "nobody enters a box that runs: `cordon run` starts another beside it"
 
 #define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
 
@@ -102,6 +103,7 @@ static const struct {
         { "learn", "--edit", GIVEN },
         { "learn", "--write", GIVEN },
         { "learn", "-p", GIVEN },
+        { "image rm", "--all", "`cordon image prune --all`" },
         { "doctor", "--fit", "`cordon policy fit --all`" },
         { "doctor", "--box", "`cordon policy fit --box NAME`" },
         { "doctor", "--layers", "`cordon ledger health`" },
@@ -146,6 +148,24 @@ static const struct {
         { "out", "`cordon output quote --for CONTEXT`; `cordon output` lists the others" },
         { "output envelope", "`cordon output wrap`" },
         { "plan", "`cordon policy flow POLICY...`" },
+        { "incident", "`cordon approve incident ID TEXT`" },
+        { "label stamp", "`cordon label add PATH LABEL...`" },
+        { "vault get", NO_SECRET },
+        { "vault show", NO_SECRET },
+        { "vault read", NO_SECRET },
+        { "vault delete", "`cordon vault rm NAME`" },
+        { "vault remove", "`cordon vault rm NAME`" },
+        { "vault set", "`cordon vault add NAME`, or `cordon vault rotate NAME` for another secret" },
+        { "vault update", "`cordon vault rotate NAME` gives it another secret" },
+        { "image pull", "`cordon image add IMAGE`" },
+        { "image load", "`cordon image add IMAGE`" },
+        { "image import", "`cordon image add IMAGE`" },
+        { "image remove", "`cordon image rm IMAGE`" },
+        { "get", "`cordon ps BOX`" },
+        { "describe", "`cordon ps BOX`" },
+        { "port-forward", "`cordon run --listen PORT`: the host's loopback reaches that port" },
+        { "cp", "`cordon run --handle NAME=FILE`" },
+        { "ssh-add", "`cordon vault add NAME`" },
         { "fork", "`cordon run --on RUN --copy -- COMMAND`" },
         { "renew", "`cordon session renew BOX`" },
         { "pool", "`cordon serve pool`" },

@@ -58,7 +58,7 @@ static const char *const steps[EFFECT_KIND__COUNT] = {
         [EFFECT_SIGN] = "name one key of the agent; `ask` shows each signature to a person first",
         [EFFECT_DECRYPT] = "name one key of the agent; `ask` shows each use to a person first",
         [EFFECT_LIMIT] = "see with `cordon run --json` what the run used",
-        [EFFECT_CREDENTIAL] = "see with `cordon vault list` which credentials there are, and until when",
+        [EFFECT_CREDENTIAL] = "see with `cordon vault ls` which credentials there are, and until when",
         [EFFECT_CALL] = "no door opens this call: it is one that a box never makes",
 };
 
