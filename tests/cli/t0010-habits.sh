@@ -58,6 +58,43 @@ while read -r typed; do
 done <"$T/verbs"
 is "each is refused, and its hint names verbs that there are" "$bad" ""
 is "docker's exec is of sessions" "$(status "$c" exec box sh):$(hint)" "125:\`cordon session ls\` lists them; if it ended, \`cordon ledger show box\` tells how"
+# The tree of verbs: 26 of them in six groups, four permanent synonyms, and a hint for every other old name.
+"$c" help >"$T/tree"
+is "help lists 26 verbs in six groups" "$(sed -n '/^Run$/,/^`cordon/p' "$T/tree" | grep -c '^  [a-z]') $(grep -xE 'Run|Review|Understand|Record|Set up|Operate' "$T/tree" | tr '\n' ,)" "26 Run,Review,Understand,Record,Set up,Operate,"
+is "synonyms are what they stand for" "$(for s in 'exec=session run' log=ledger check=policy\ check version=--version; do "$c" help "${s%%=*}" | sed -n "s/^usage: cordon ${s#*=}\\( .*\\)*$/ok/p"; done | tr '\n' ' ')" "ok ok ok ok "
+is "they are no rows, and complete once typed in full" "$(grep -cE '^  (exec|log|check|version) ' "$T/tree") $("$c" __complete lo | cut -f 1 | tr '\n' ' ')$("$c" __complete log | cut -f 1 | tr '\n' ' ')" "0 logs logs log "
+bad=''
+while read -r old new; do
+        # shellcheck disable=SC2046
+        [ "$(status "$c" $(echo "$old" | tr _ ' ') x)" = 125 ] || bad="$bad $old:ran"
+        case $(hint) in *"cordon $(echo "$new" | tr _ ' ')"*) ;; *) bad="$bad $old:$(hint)" ;; esac
+        # shellcheck disable=SC2046
+        "$c" $(echo "$new" | tr _ ' ') --help >/dev/null 2>&1 || bad="$bad $new:not-there"
+done <<'END'
+fork run
+renew session_renew
+incident approve_incident
+label_stamp label_add
+plan policy_flow
+log_field ledger_target
+log_reached ledger_reach
+log_night ledger
+log_rotate ledger_rotate-key
+log_react ledger_note
+out output_quote
+out_check output
+output_envelope output_wrap
+policy_json policy_show
+policy_from policy_import
+policy_list policy_stock
+pool serve_pool
+END
+is "an old name is an error that names the new one" "$bad" ""
+for g in session vault image label policy output serve_pool selftest; do
+        # shellcheck disable=SC2046
+        [ "$("$c" $(words "$g"))" = "$("$c" help $(words "$g"))" ] || bad="$bad $g"
+done
+is "a group alone prints its page" "$bad" ""
 is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the commands; \`cordon run -- python3\` runs a program"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
 status "$c" logs >/dev/null

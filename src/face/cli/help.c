@@ -58,7 +58,8 @@ static void print_words(void)
         }
 
         (void) printf("  %-30s %s\n", "--trace", "short for --local trace");
-        (void) printf("  %-30s %s\n", "-p, --policy FILE", "a file of such lines, or a stock policy by name");
+        (void) printf("  %-30s %s\n", "-p, --policy FILE",
+                      "add the doors of a policy file, or of a stock policy");
         print_limits();
 }
 
@@ -67,11 +68,14 @@ static const struct {
         const char *verb, *text;
 } examples[] = {
         { "run",
-          "  cordon run --read . -- pytest               see this directory, change nothing\n"
-          "  cordon run --edit . -- npm install          change a copy; `cordon diff`, then `cordon apply`\n"
-          "  cordon run --write out/ -- ./build.sh       write there, at once\n"
-          "  cordon run --net example.com:443 -- curl https://example.com\n"
-          "  cordon run --script install.sh              a stranger's script, in a strict box\n" },
+          "  cordon run --read . -- pytest                   read this directory\n"
+          "  cordon run --edit . -- npm install              change an overlay; then cordon diff, cordon "
+          "apply\n"
+          "  cordon run --read . --write build -- make       write to build/ on the host\n"
+          "  cordon run --net example.org:443 -- curl https://example.org/\n"
+          "  cordon run --net 'https://api.example.com/v1/** GET' -- ./tool\n"
+          "  cordon run --script install.sh                  an untrusted script: no files, no network, 60 "
+          "s\n" },
         { "policy wrap",
           "  cordon policy wrap --time 30s --memory 512M -o ~/bin/pdftotext pdftotext\n"
           "  pdftotext report.pdf -                      the box sees report.pdf, and nothing else of yours\n"
@@ -85,7 +89,7 @@ static void print_examples(const char *verb)
 {
         for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
                 if (strcmp(examples[i].verb, verb) == 0)
-                        (void) printf("\nExamples:\n%s", examples[i].text);
+                        (void) printf("\n%s", examples[i].text);
 }
 
 static void print_group(const char *group)
@@ -112,9 +116,7 @@ void cli_help_verb(const struct cli_verb *v)
         if (v->takes_doors && strcmp(v->name, "run") == 0)
                 print_words();
         else if (v->takes_doors)
-                (void) printf("\nDoors and limits: those of run, as --read DIR, --net HOST:443, --time 30s "
-                              "or -p FILE; "
-                              "`cordon help run` lists them\n");
+                (void) printf("\nDoors and limits: as for run (cordon help run)\n");
 
         if (cli_option_next(v, NULL))
                 (void) printf("\nOptions:\n");
@@ -145,8 +147,8 @@ static void print_all(void)
 
         (void) printf("Run untrusted code in a box with no doors except the ones you open.\n\n"
                       "  cordon run -- python3 -c 'print(6*7)'    no files of yours, no network\n"
-                      "  cordon run --read . -- ls -l             one door: this directory, read-only\n"
-                      "  cordon why read ~/.ssh/id_ed25519        what a box would answer, and why\n");
+                      "  cordon run --edit . -- npm install       work on an overlay; then diff and apply\n"
+                      "  cordon agent claude                      a coding agent, its API key outside\n");
         for (size_t g = 0; g < GROUP__COUNT; g++) {
                 (void) printf("\n%s\n", groups[g]);
                 for (size_t i = 0; i < n; i++)
@@ -154,9 +156,10 @@ static void print_all(void)
                                 (void) printf("  %-10s %s\n", v[i].name, v[i].help);
         }
 
-        (void) printf("\n`cordon help COMMAND` for details. Exit status of run: the command's own; 128+n for "
-                      "signal n;\n123 its output was refused; 124 a limit was reached; 125 cordon failed; "
-                      "126 and 127 as in shells.\n");
+        (void) printf(
+                "\n`cordon help COMMAND` describes a command. Exit status of run: the command's own; 128+N "
+                "signal N;\n123 output rejected; 124 limit reached; 125 cordon failed; 126 cannot execute; "
+                "127 not found.\n");
 }
 
 /* The verb whose second word this is, or the one with the nearest spelling. */
