@@ -45,6 +45,7 @@ const o = { d: new Date(0), m: new Map([[1, { x: 1 }]]), s: new Set([1]), r: /a/
 try { structuredClone(() => 1) } catch (e) { console.log(e.name, e.message) }
 const k = new AbortController(); k.signal.addEventListener("abort", (e) => console.log(e.type, k.signal.aborted, k.signal.reason.name)); k.abort(); k.abort(); try { k.signal.throwIfAborted() } catch (e) { console.log(e.message) } AbortSignal.timeout(60000)
 console.log(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(crypto.randomUUID()), crypto.getRandomValues(new Uint32Array(4)).some((x) => x), new TextEncoder().encodeInto("aé€", new Uint8Array(4)), Object.keys(globalThis).includes("URL"))
+process.on("exit", (c) => console.log("bye", c)); process.exitCode = 3; console.log(require.main === module, require("path").basename(__filename), __dirname[0], global === globalThis)
 label: for (const i of [1, 2, 3]) { for (;;) { if (i === 2) break label; console.log(i); continue label } }
 EOF
 
@@ -58,6 +59,7 @@ is "a script can do without it" "$(run 'try { require("os") } catch (e) { consol
 is "the status of process.exit" "$(run 'process.exit(7)'; echo $?)" 7
 is "and of process.exitCode" "$(run 'process.exitCode = 3; console.log(1)'; echo $?)" "1
 3"
+is "what is thrown at the exit counts" "$(run 'process.on("exit", () => { throw 1 })' >/dev/null; echo $?)" 1
 has "what is thrown is reported with its place" "$(run 'function f() { throw new TypeError("no") } f()'; echo $?)" "x.js:1"
 has "with the status 1" "$(run 'throw 1'; echo $?)" "
 1"

@@ -337,6 +337,8 @@
                 return decode(bytes.subarray(4 * n)).split("\0").slice(0, n);
         }
         const args = []; /* of the run, which begins later */
+        const atExit = [];
+        const leave = () => atExit.splice(0).forEach((f) => f(process.exitCode ?? 0));
         const process = {
                 argv: ["js"],
                 env: Object.fromEntries(strings("environ_sizes_get", "environ_get").map((s) => {
@@ -344,7 +346,15 @@
                         return [s.slice(0, i), s.slice(i + 1)];
                 })),
                 exitCode: undefined,
-                exit(code = process.exitCode ?? 0) { wasi("proc_exit", code & 255); },
+                exit(code = process.exitCode ?? 0) {
+                        process.exitCode = code;
+                        leave();
+                        wasi("proc_exit", process.exitCode & 255);
+                },
+                on(event, f) {
+                        if (event === "exit") atExit.push(f);
+                        return process;
+                },
                 cwd: () => "/",
                 platform: "wasi",
                 stdout: { write(s) { writeAll(1, s); return true; } },
@@ -464,7 +474,7 @@
                 return "const m = " + m + "; export default m; export const {" + Object.keys(modules[short]).join(",") + "} = m;";
         }
         const loaded = new Map();
-        const requireFrom = (from) => (name) => {
+        const requireFrom = (from) => Object.assign((name) => {
                 const id = normalize(from, name);
                 if (id.startsWith("node:")) return modules[own(id)];
                 const file = [id, id + ".js", id + ".json", id + "/index.js"].find((f) => fs.existsSync(f) && stat(f).isFile()) ?? id;
@@ -472,9 +482,9 @@
                 const module = { exports: {} }, text = fs.readFileSync(file, "utf8");
                 loaded.set(file, module);
                 if (file.endsWith(".json")) module.exports = JSON.parse(text);
-                else new Function("exports", "require", "module", "__filename", text + "\n//# " + file)(module.exports, requireFrom(file), module, file);
+                else new Function("exports", "require", "module", "__filename", "__dirname", text + "\n//# " + file)(module.exports, requireFrom(file), module, file, path.dirname(file));
                 return module.exports;
-        };
+        }, { main: globalThis.module });
 
         const unhandled = new Map(), uncaught = [];
         function report(e) {
@@ -487,8 +497,10 @@
                                 args.push(a);
                                 process.argv.push(a);
                         }
-                        globalThis.require = requireFrom(name);
                         globalThis.module = { exports: {} };
+                        globalThis.require = requireFrom(name);
+                        globalThis.__filename = path.resolve(name);
+                        globalThis.__dirname = path.dirname(globalThis.__filename);
                         globalThis.exports = globalThis.module.exports;
                 },
                 rejected(promise, reason, handled) {
@@ -501,7 +513,14 @@
                         const r = f(...args.slice(1).map(Number));
                         return r === undefined ? "" : (typeof r === "string" ? r : inspect(r)) + "\n";
                 },
-                last() { return [...uncaught, ...unhandled.values()].map(report).join(""); },
+                last() {
+                        try {
+                                leave();
+                        } catch (e) {
+                                uncaught.push(e);
+                        }
+                        return [...uncaught, ...unhandled.values()].map(report).join("");
+                },
                 status() { return (process.exitCode ?? 0) & 255; }
         };
 })
