@@ -131,11 +131,9 @@ done <<END
 run --canary-share 1 100
 run --canary-bound 1 1000
 learn --runs 1 64
-learn --seconds 1 86400
-learn --boxes 1 100000
+learn --max-runs 1 100000
 policy_tighten --runs 1 64
-policy_tighten --seconds 1 86400
-policy_tighten --boxes 1 100000
+policy_tighten --max-runs 1 100000
 selftest_walls --runs 1 1000
 stop --time 0 3600
 ledger --last 1 1000000

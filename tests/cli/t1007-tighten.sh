@@ -29,7 +29,7 @@ has "with what it said" "$(jq -r .last "$T/out")" "nothing"
 is "a program that is not there" "$(status "$c" learn -n 1 -- nosuchprogram)" 1
 is "no command gives 125" "$(status "$c" learn -n 1)" 125
 for n in 0 65 x -1 ''; do is "-n $n gives 125" "$(status "$c" learn -n "$n" -- true)" 125; done
-is "a run that does not end is ended" "$(status "$c" learn -n 1 -t 1 -- sleep 30)" 1
+is "a run that does not end is ended" "$(status "$c" learn -n 1 --time 1s -- sleep 30)" 1
 has "and it is said" "$(cat "$T/err")" 'the limit `time`'
 is "a door seen in one of the runs closes by itself" "$(status "$c" learn -n 2 -- sh -c 'cat in.txt; read -r x </proc/sys/kernel/random/uuid; :'):$(grep -c until "$T/out")" "0:0"
 cat >flaky.sh <<'END'
@@ -98,7 +98,7 @@ is "no policy gives 125" "$(status "$c" policy tighten -- true)" 125
 is "a policy that is not there gives 125" "$(status "$c" policy tighten -p "$T/none" -- true)" 125
 is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" policy tighten -p "$T/bad" -- true)" 1
 has "and it is said" "$(cat "$T/err")" raed
-is "--boxes bounds the runs" "$("$c" policy tighten -p "$T/wide" -n 1 --boxes 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
+is "--max-runs bounds the runs" "$("$c" policy tighten -p "$T/wide" -n 1 --max-runs 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
 # Each trial starts from the same files: what one wrote through a write door is not there for the next.
 if "$c" run -n -q --wall namespace --edit . -- true 2>/dev/null; then
         mkdir made

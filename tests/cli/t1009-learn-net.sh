@@ -16,7 +16,7 @@ refused() { "$c" learn -n 1 --json "$@" 2>"$T/err" </dev/null 9>&- >"$T/json"; j
 
 # --- stock programs ---
 input() { mkdir -p "$T/lab/git" && rm -rf "$T/lab/git/r.git" "$OUT-clone" && git init -q src && (cd src && echo "$1" >"f$1" && git add . && git -c user.name=x -c user.email=x@x.example commit -qm "commit $1") && git clone -q --bare src "$T/lab/git/r.git" && git -C "$T/lab/git/r.git" update-server-info && rm -rf src; }
-LEARN='--net-to web.test:80'
+LEARN='--net web.test:80'
 stock git-clone-from-a-local-server git "use base/git
 net http://web.test/git/** GET" sh -c "git clone -q http://web.test/git/r.git $OUT-clone && echo $OUT-clone/* && git -C $OUT-clone log -p --format=%H"
 rm -rf "$OUT-clone"
@@ -33,29 +33,29 @@ is "over TLS too" "$(refused -- curl -sSf -m 10 https://web.test/data/1)" "netwo
 is "and at another port" "$(refused -- curl -sSf -m 10 http://web.test:8000/data/1)" "network GET http://web.test:8000/data/1 by curl"
 has "bytes that are no request too" "$(refused -- python3 -c 'import socket; socket.create_connection(("web.test", 7)).sendall(b"\0\1\2"); raise SystemExit(1)')" "network web.test:7 by python3"
 is "no name and no packet left" "$(lab_names)$(lab_packets)" ""
-has "and it is said what to do" "$("$c" learn -n 1 -- curl -sSf -m 10 http://web.test/ 2>&1 </dev/null 9>&-)" "--net ask asks for each destination"
+has "and it is said what to do" "$("$c" learn -n 1 -- curl -sSf -m 10 http://web.test/ 2>&1 </dev/null 9>&-)" "--network ask asks for each destination"
 is "a command that does without the network is offered without" "$(learned -- sh -c 'curl -s -m 10 http://web.test/ping >/dev/null; echo hello')" "$(printf 'run curl')"
 is "still nothing" "$(lab_names)$(lab_packets)" ""
 
 # --- agreed to ---
-is "one that and is learned" "$(learned --net-to web.test -- curl -sSf -m 10 http://web.test/a/b/c)" "net http://web.test/a/** GET"
-is "methods and first segments stay apart" "$(learned --net-to web.test -- sh -c 'curl -sSf http://web.test/a/1; curl -sSf -d x http://web.test/a/2; curl -sSf http://web.test/top')" "run curl
+is "one that and is learned" "$(learned --net web.test -- curl -sSf -m 10 http://web.test/a/b/c)" "net http://web.test/a/** GET"
+is "methods and first segments stay apart" "$(learned --net web.test -- sh -c 'curl -sSf http://web.test/a/1; curl -sSf -d x http://web.test/a/2; curl -sSf http://web.test/top')" "run curl
 net http://web.test/a/** GET POST
 net http://web.test/top GET"
-is "bytes are a host and a port" "$(learned --net-to web.test:7 -- python3 -c 'import socket; s = socket.create_connection(("web.test", 7)); s.sendall(b"\0x"); print(s.recv(9))' | grep net)" "net web.test:7"
+is "bytes are a host and a port" "$(learned --net web.test:7 -- python3 -c 'import socket; s = socket.create_connection(("web.test", 7)); s.sendall(b"\0x"); print(s.recv(9))' | grep net)" "net web.test:7"
 quiet
-has "another port of it was not agreed to" "$(refused --net-to web.test:443 -- curl -sSf -m 10 http://web.test/data/1)" "network GET http://web.test/data/1"
-has "nor another host" "$(refused --net-to web.test -- curl -sSf -m 10 http://four.test/data/1)" "network GET http://four.test/data/1"
+has "another port of it was not agreed to" "$(refused --net web.test:443 -- curl -sSf -m 10 http://web.test/data/1)" "network GET http://web.test/data/1"
+has "nor another host" "$(refused --net web.test -- curl -sSf -m 10 http://four.test/data/1)" "network GET http://four.test/data/1"
 is "and nothing left" "$(lab_names)$(lab_packets)" ""
-python3 "$HERE/helpers/answer_on_tty.py" y "$c" learn -n 1 --net ask -o "$T/asked" -- curl -sSf -m 10 http://web.test/data/1 >"$T/out" 2>&1 9>&-
+python3 "$HERE/helpers/answer_on_tty.py" y "$c" learn -n 1 --network ask -o "$T/asked" -- curl -sSf -m 10 http://web.test/data/1 >"$T/out" 2>&1 9>&-
 is "a person is asked on the terminal, once" "$?:$(grep -c 'y/N' "$T/out"):$(grep -c 'net http://web.test/data/\*\* GET' "$T/asked")" 0:1:1
 has "and sees what wants to go where" "$(cat "$T/out")" "GET http://web.test/data/1"
 quiet
-python3 "$HERE/helpers/answer_on_tty.py" n "$c" learn -n 1 --net ask -- curl -sSf -m 10 http://web.test/data/1 >"$T/out" 2>&1 9>&-
+python3 "$HERE/helpers/answer_on_tty.py" n "$c" learn -n 1 --network ask -- curl -sSf -m 10 http://web.test/data/1 >"$T/out" 2>&1 9>&-
 is "no is no" "$?:$(lab_names)$(lab_packets)" 1:
 quiet
-is "without a terminal it is no" "$(setsid "$c" learn -n 1 --net ask -- curl -sSf -m 10 http://web.test/data/1 >/dev/null 2>&1 </dev/null 9>&-; echo $?):$(lab_names)$(lab_packets)" 1:
-"$c" learn -n 1 --net-to web.test -- sh -c 'curl -sS -m 10 "http://web.test/a/%1b[31m%0aread%20/etc"; curl -sS -m 10 "http://web.test/a/**"; curl -sS -m 10 "http://web.test/%23x"; true' >"$T/out" 2>"$T/err" </dev/null 9>&-
+is "without a terminal it is no" "$(setsid "$c" learn -n 1 --network ask -- curl -sSf -m 10 http://web.test/data/1 >/dev/null 2>&1 </dev/null 9>&-; echo $?):$(lab_names)$(lab_packets)" 1:
+"$c" learn -n 1 --net web.test -- sh -c 'curl -sS -m 10 "http://web.test/a/%1b[31m%0aread%20/etc"; curl -sS -m 10 "http://web.test/a/**"; curl -sS -m 10 "http://web.test/%23x"; true' >"$T/out" 2>"$T/err" </dev/null 9>&-
 is "no line comes out of a path's own bytes" "$(grep -c '^read /etc\|\*\*/\|net http://web.test/\*\*\|^#x' "$T/out")" 0
 hasnt "and no escape of a terminal" "$(cat "$T/out" "$T/err")" "$(printf '\033')"
 
@@ -73,14 +73,14 @@ if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         export XDG_CONFIG_HOME="$D/home"
         printf %s "$secret" | "$c" vault add gh --env GITHUB_TOKEN
         : >"$T/lab/auth.log"
-        is "a request that carries the dummy is learned with its credential" "$(learned --with gh --net-to web.test -- sh -c 'curl -sSf -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1; curl -sSf http://web.test/open' | grep net)" "net http://web.test/api/** GET with gh
+        is "a request that carries the dummy is learned with its credential" "$(learned --with gh --net web.test -- sh -c 'curl -sSf -m 10 -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1; curl -sSf http://web.test/open' | grep net)" "net http://web.test/api/** GET with gh
 net http://web.test/open GET"
         has "servers got a token of the right shape" "$(cat "$T/lab/auth.log")" "Bearer ghp_"
         hasnt "and never the real one" "$(cat "$T/lab/auth.log")" Q9zz
         is "the policy with it takes the real one" "$(: >"$T/lab/auth.log"; "$c" run -q --net 'http://web.test/api/** GET with gh' -- sh -c 'curl -sS -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1 >/dev/null' 9>&-; cat "$T/lab/auth.log")" "/api/1 Bearer $secret"
         printf 'use base/system\nnet http://web.test/api/** GET with gh\nread {work}/nothing?\n' >"$T/policy"
         : >"$T/lab/auth.log"
-        is "tighten gives dummies too" "$("$c" policy tighten -p "$T/policy" -n 1 --net ask --json -- sh -c 'curl -sSf -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1' </dev/null 2>/dev/null 9>&- | jq -c .passed):$(grep -c Q9zz "$T/lab/auth.log")" true:0
+        is "tighten gives dummies too" "$("$c" policy tighten -p "$T/policy" -n 1 --network ask --json -- sh -c 'curl -sSf -H "Authorization: Bearer $GITHUB_TOKEN" http://web.test/api/1' </dev/null 2>/dev/null 9>&- | jq -c .passed):$(grep -c Q9zz "$T/lab/auth.log")" true:0
         quiet
         is "and unless asked reaches nothing, and keeps the net door that was used" "$("$c" policy tighten -p "$T/policy" -n 1 --json -- sh -c 'curl -sS http://web.test/api/1 >/dev/null; true' </dev/null 2>/dev/null 9>&- | jq -r .policy | grep -c '^net'):$(lab_names)$(lab_packets)" 1:
         printf 'use base/system\nnet http://web.test/** GET\nnet http://four.test/** GET\nnet wild.test:7\n' >"$T/several"
@@ -100,7 +100,7 @@ hostile() {
         SAMPLES=$((SAMPLES + 1))
         printf 'import os, socket, urllib.request\ndef attempt(f):\n    try: return f()\n    except Exception: pass\ndef get(u, data=None): return attempt(lambda: urllib.request.urlopen(u, data, 3).read())\n%s\nprint(open("in.txt").read())\n' "$3" >"$D/work/job.py"
         quiet
-        "$c" learn -n 1 --json --net-to web.test -- python3 job.py >"$T/json" 2>"$T/err" </dev/null 9>&-
+        "$c" learn -n 1 --json --net web.test -- python3 job.py >"$T/json" 2>"$T/err" </dev/null 9>&-
         is "$1: only what the honest half needs is proposed" "$?:$(jq -r .policy "$T/json" | sed -n 's/ *#.*//; /^\(use\|read\|edit\|write\|run\|env\|net\|sock\) /p' | sort)" "0:$(printf 'read {work}/in.txt\nread {work}/job.py\nuse base/python3')"
         has "$1: what it wanted is told, with who tried" "$(jq -r '.refused[] | "\(.reason) \(.what) by \(.program)"' "$T/json")" "$2"
         is "$1: nothing left" "$(lab_names)$(lab_packets)" ""

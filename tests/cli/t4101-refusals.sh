@@ -141,7 +141,7 @@ else
 fi
 status --use base/strict -- perl -MSocket -e 'socket(my $s, AF_INET, SOCK_STREAM, 0) or exit 1'
 is "a socket of the network" "$(of net '[.program, .layer, .permit] | join(", ")')" "perl, seccomp, net HOST:PORT"
-has "its next step" "$(of net '.next_steps | join("; ")')" "cordon learn --net ask"
+has "its next step" "$(of net '.next_steps | join("; ")')" "cordon learn --network ask"
 status -- cat "$H/host/key"
 is "a path says that it is on the host" "$(of read .on_host)" true
 has "and what to add" "$(of read '.next_steps[0]')" "add the line: read $H/host/key"

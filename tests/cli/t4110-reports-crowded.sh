@@ -92,7 +92,7 @@ flood "--observe all" "read=5000:/none%d/x" "read=1:$key"
 ok "an observed box keeps its denials" has_row "$key"
 
 # ---- learn ----
-said=$(cd "$D" && "$CORDON" learn --boxes 30 -- perl -e 'for my $i (1 .. 600) { $n++ if -e "/none$i/x" } open(my $f, "<", $ARGV[0]) or exit 3; print <$f>' "$D/host/f7" 2>&1)
+said=$(cd "$D" && "$CORDON" learn --max-runs 30 -- perl -e 'for my $i (1 .. 600) { $n++ if -e "/none$i/x" } open(my $f, "<", $ARGV[0]) or exit 3; print <$f>' "$D/host/f7" 2>&1)
 has "learn finds the file behind six hundred absent names" "$said" f7
 
 # ---- a blocked host is named also when the script ends well ----

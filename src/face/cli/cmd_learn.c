@@ -40,13 +40,20 @@ static int take_runs(void *ctx, const char *value)
         return number("-n", value, 1, 64, &((struct teach *) ctx)->l.runs);
 }
 
-static int take_seconds(void *ctx, const char *value)
+static int take_time(void *ctx, const char *value)
 {
-        return number("--seconds", value, 1, 86400, &((struct teach *) ctx)->l.seconds);
+        enum { DAY_MS = 86400000 };
+        uint64_t ms = 0;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
+                return cli_usage("--time takes a time from 1s to 1d, as 30s"), -1;
+
+        ((struct teach *) ctx)->l.seconds = (unsigned) (ms / 1000);
+        return 0;
 }
-static int take_boxes(void *ctx, const char *value)
+
+static int take_max_runs(void *ctx, const char *value)
 {
-        return number("--boxes", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
+        return number("--max-runs", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
 }
 
 static int take_status(void *ctx, const char *value)
@@ -81,7 +88,7 @@ static int take_gpu(void *ctx, const char *value)
         return 0;
 }
 
-static int take_net(void *ctx, const char *value)
+static int take_network(void *ctx, const char *value)
 {
         static const char *const names[] = { [CORDON_LEARN_NET_DENY] = "deny",
                                              [CORDON_LEARN_NET_MOCK] = "mock",
@@ -92,17 +99,20 @@ static int take_net(void *ctx, const char *value)
                         return 0;
                 }
 
-        return cli_usage("--net takes deny, mock or ask, not %s", value), -1;
+        return cli_usage("--network takes deny, mock or ask, not %s", value), -1;
 }
 
-static int take_net_to(void *ctx, const char *value)
+static int take_net(void *ctx, const char *value)
 {
         struct teach *t = ctx;
-        if (value[0] == '\0' || strpbrk(value, "/ *"))
-                return cli_usage("--net-to takes a host or host:port, not %s", value), -1;
+        bool way = strcmp(value, "deny") == 0 || strcmp(value, "mock") == 0 || strcmp(value, "ask") == 0;
+        if (way || value[0] == '\0' || strpbrk(value, "/ *"))
+                return cli_usage("--net takes a host or host:port, not %s%s", value,
+                                 way ? "; --network takes that" : ""),
+                       -1;
         t->l.net = CORDON_LEARN_NET_ASK;
         t->l.net_to = t->net_to;
-        return cli_list_add(t->net_to, "--net-to", value);
+        return cli_list_add(t->net_to, "--net", value);
 }
 
 static int take_with(void *ctx, const char *value)
@@ -139,7 +149,8 @@ static int take_stage(void *ctx, const char *value)
         ((struct teach *) ctx)->l.stage = value;
         return strcmp(value, "live") == 0 || strcmp(value, "test") == 0
                        ? 0
-                       : (cli_usage("--stage takes live or test, not %s; --net mock reaches nothing", value),
+                       : (cli_usage("--stage takes live or test, not %s; --network mock reaches nothing",
+                                    value),
                           -1);
 }
 
@@ -179,11 +190,10 @@ static int ask(void *ctx, const char *to, const char *what)
                 { "input", 'i', "FILE", "what the command reads on standard input (default: nothing)",       \
                   take_input },                                                                              \
                 { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
-                { "seconds", 't', "N", "each run at most (default: 60)", take_seconds },                     \
-                { "boxes", 0, "N", "at most so many runs in all (default: 400)", take_boxes },               \
-                { "net", 0, "deny|mock|ask", "what becomes of its network (default: deny)", take_net },      \
-                { "net-to", 0, "HOST", "ask, and to this host (or host:port) the answer is yes",             \
-                  take_net_to },                                                                             \
+                { "time", 0, "TIME", "time limit of each run (default: 60s)", take_time },                   \
+                { "max-runs", 0, "N", "stop after this many runs (default: 400)", take_max_runs },           \
+                { "network", 0, "deny|mock|ask", "how to treat the network (default: deny)", take_network }, \
+                { "net", 0, "HOST[:PORT]", "allow this host (repeatable)", take_net },                       \
                 { "stage", 0, "live|test", "with ask: where places lead", take_stage },                      \
                 { "places", 0, "FILE", "where @name leads; hosts are proposed as places",                    \
                   CLI_TEXT(struct teach, l.places) },                                                        \
@@ -240,7 +250,7 @@ static void say_refused(const cordon_learned *r)
 
         if (!r->passed && r->refused_net)
                 (void) cli_hint(
-                        "nothing was let out; --net ask asks for each destination, --net-to HOST agrees "
+                        "nothing was let out; --network ask asks for each destination, --net HOST agrees "
                         "to one, --answers FILE answers without a network");
 }
 
@@ -420,7 +430,8 @@ static int tighten(struct teach *t)
                         cli_note("%u boxes; %u doors, %u needed%s", r.boxes, r.doors_before, r.doors,
                                  r.complete ? "" : "; not every door was tried without");
                 if (!t->log && !r.complete && t->l.net == CORDON_LEARN_NET_DENY && strstr(r.policy, "net "))
-                        cli_note("net doors that the command uses lead nowhere here, and are kept: --net ask "
+                        cli_note("net doors that the command uses lead nowhere here, and are kept: --network "
+                                 "ask "
                                  "tries them, --log judges by past runs");
         }
 

@@ -45,12 +45,14 @@ static int set_max(void *ctx, const char *value)
         return 0;
 }
 
-static int set_seconds(void *ctx, const char *value)
+static int set_call_time(void *ctx, const char *value)
 {
-        long n = 0;
-        if (cli_number("--seconds", value, 1, 86400, &n) < 0)
-                return -1;
-        ((struct wrapping *) ctx)->o.seconds = (unsigned) n;
+        enum { DAY_MS = 86400000 };
+        uint64_t ms = 0;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
+                return cli_usage("--call-time takes a time from 1s to 1d, as 30s"), -1;
+
+        ((struct wrapping *) ctx)->o.seconds = (unsigned) (ms / 1000);
         return 0;
 }
 
@@ -85,7 +87,7 @@ const struct cli_option mcp_wrap_options[] = {
           CLI_TEXT(struct wrapping, o.token_file) },
         { "work", 0, "DIR", "what {work} means, and where the server starts (default: here)", set_work },
         { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
-        { "seconds", 0, "N", "how long the server may take for an answer (default: 300)", set_seconds },
+        { "call-time", 0, "TIME", "how long the server may take for an answer (default: 5m)", set_call_time },
         { "calls", 0, "N", "calls of tools in a minute (default: 600)", set_calls },
         { "permit", 0, "sampling|elicitation|roots",
           "what the server may ask of the client (default: nothing)", set_permit },

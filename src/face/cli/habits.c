@@ -96,10 +96,12 @@ static const struct {
 static const struct {
         const char *verb, *option, *instead;
 } elsewhere[] = {
-        { "learn", "--time", "`--seconds N` bounds each run" },
-        { "learn", "--timeout", "`--seconds N` bounds each run" },
-        { "policy tighten", "--time", "`--seconds N` bounds each run" },
-        { "policy tighten", "--timeout", "`--seconds N` bounds each run" },
+        { "learn", "--timeout", "`--time 30s` bounds each run" },
+        { "learn", "--seconds", "`--time 30s` bounds each run" },
+        { "learn", "--boxes", "`--max-runs N`" },
+        { "learn", "--net-to", "`--net HOST`" },
+        { "policy tighten", "--timeout", "`--time 30s` bounds each run" },
+        { "policy tighten", "--seconds", "`--time 30s` bounds each run" },
         { "learn", "--edit", GIVEN },
         { "learn", "--write", GIVEN },
         { "learn", "-p", GIVEN },

@@ -117,10 +117,10 @@ static void say_hint(const struct cli_end *o, const cordon_denial *d)
         hint_of_gate(d);
         hint_of_label(d);
         if (is(d->reason, "socket"))
-                (void) fputs(
-                        "hint: --net HOST:PORT names what it may reach; `cordon learn --net ask -- COMMAND` "
-                        "finds that out\n",
-                        stderr);
+                (void) fputs("hint: --net HOST:PORT names what it may reach; `cordon learn --network ask -- "
+                             "COMMAND` "
+                             "finds that out\n",
+                             stderr);
         else if (d->permit[0])
                 say_permit(o, d);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))

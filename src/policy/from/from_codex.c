@@ -90,9 +90,9 @@ int from_codex(struct from *f, const char *file, struct span text, struct err *e
         from_deny(f, span_str("./.codex"));
         from_wide(f, span_str("reading"), "the whole disk could be read; these lines show what they name");
         if (c.network)
-                from_wide(
-                        f, span_str("network_access"),
-                        "every host; name those that are needed, or let `cordon learn --net ask` find them");
+                from_wide(f, span_str("network_access"),
+                          "every host; name those that are needed, or let `cordon learn --network ask` find "
+                          "them");
 
         return 0;
 }

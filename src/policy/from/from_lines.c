@@ -208,7 +208,7 @@ void from_host(struct from *f, struct span name)
 {
         if (span_is(name, "*")) {
                 from_wide(f, name,
-                          "every host; name those that are needed, or let `cordon learn --net ask` "
+                          "every host; name those that are needed, or let `cordon learn --network ask` "
                           "find them");
                 return;
         }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* run/api/learn_net.c - learns the network access of a command.
  *
- * Nothing leaves unless the user agreed to that destination (--net ask) or named it before (--net-to). A run
+ * Nothing leaves unless the user agreed to that destination (--network ask) or named it before (--net). A run
  * that is denied a socket gets a broker in the next round, with a door to nowhere, which reports the
  * requested names. Those get doors to a path of 128 random bits, so that the broker accepts the connection,
  * reads the request, denies it and reports it. In the stages deny and mock the broker connects nowhere at

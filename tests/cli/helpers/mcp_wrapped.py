@@ -23,7 +23,7 @@ def expect(name, good, got=""):
 
 
 def wrapped(habit, *options, name="pinned", modern=False, **how):
-    command = [CORDON, "mcp", "wrap", "--name", name, "--seconds", "2", *options, "--read", EVIL, "--", "python3", EVIL, habit]
+    command = [CORDON, "mcp", "wrap", "--name", name, "--call-time", "2s", *options, "--read", EVIL, "--", "python3", EVIL, habit]
     return Client(command, modern=modern, elicits=True, env=dict(os.environ, GITHUB_TOKEN="SECRETMARK"), **how)
 
 

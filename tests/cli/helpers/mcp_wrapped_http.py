@@ -24,7 +24,7 @@ class Wrapped:
     """A wrapped server and the place where it is served."""
 
     def __init__(self, *words):
-        self.process = subprocess.Popen([CORDON, "mcp", "wrap", "--name", "shared", "--seconds", "5", "--http", "127.0.0.1:0", "--token-file", TOKEN,
+        self.process = subprocess.Popen([CORDON, "mcp", "wrap", "--name", "shared", "--call-time", "5s", "--http", "127.0.0.1:0", "--token-file", TOKEN,
                                          *words], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
         self.url = re.search(r"http://\S+/mcp", self.process.stderr.readline()).group()
         with open(TOKEN, encoding="ascii") as f:

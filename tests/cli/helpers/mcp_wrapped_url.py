@@ -18,7 +18,7 @@ def expect(name, good, got=""):
 
 
 def wrapped(habit, *options, modern=False, name="pinned"):
-    return Client([CORDON, "mcp", "wrap", "--name", name, "--seconds", "2", *options, "--url", URL + habit], modern=modern, elicits=True)
+    return Client([CORDON, "mcp", "wrap", "--name", name, "--call-time", "2s", *options, "--url", URL + habit], modern=modern, elicits=True)
 
 
 def seen(habit, part=""):
