@@ -367,7 +367,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
 
         if (went_well(r) && !o->verbose) {
                 say_what_matters(o, r);
-                if (r->blind == 2)
+                if (r->blind == 2 && !o->json)
                         cli_note(
                                 "note: this host does not show a denied read that a command goes on without: "
                                 "`cordon doctor` shows why (said once)");
