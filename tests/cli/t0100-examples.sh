@@ -56,7 +56,7 @@ for who in root as_user; do
                 is "$who: the night with a token ends with 0" "$code" 0
                 is "$who: it fits on one screen, too" "$(printf '%s\n' "$out" | awk 'length > 80 { print } END { if (NR > 24) print NR }')" ''
                 is "$who: three of seven steps are refused" "$(printf '%s\n' "$out" | grep -c 'refused: ')" 3
-                has "$who: no sentence is cut" "$(printf '%s' "$out" | tr -s ' \n' ' ')" "by python3 (the server sent a secret back: it was removed)"
+                has "$who: no sentence is cut" "$(printf '%s' "$out" | tr -s ' \n' ' ')" "by python3 (secret removed from the response)"
                 has "$who: and the work is done" "$out" 'honest work: a comment   done, 201'
         else
                 skip "$who: the night with a token" "cordon-vault is not built here: it needs OpenSSL"

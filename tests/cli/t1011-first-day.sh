@@ -114,7 +114,7 @@ if command -v make >/dev/null; then
         has "a program that it is to make is told how to name" "$(built --run build/t -- make check)" "hint: what a box makes runs from a directory that is named: \`--run $PWD/build/\`"
         has "so is a directory" "$(built --run build/new/ -- make check)" "hint: make it first"
         has "a line that named nothing at the start opened nothing, and that is told" \
-                "$(said run --edit . --run './build/new/?' --run sh --run mkdir --run cp -- sh -c 'mkdir build/new; cp /bin/true build/new/t; build/new/t')" "what this box can write does not run"
+                "$(said run --edit . --run './build/new/?' --run sh --run mkdir --run cp -- sh -c 'mkdir build/new; cp /bin/true build/new/t; build/new/t')" "this box can write the file, so it cannot execute it"
         hasnt "nor where nothing can be written" "$(said run --read . -- make broken)" "may not run"
         hasnt "nor when all went well" "$(built -- make -n check)" "may not run"
 fi

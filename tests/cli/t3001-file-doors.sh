@@ -110,11 +110,11 @@ two"
         if [ "$(id -u)" -eq 0 ] && mknod "$D/out/zero" c 1 5 2>/dev/null && chmod 666 "$D/out/zero" && [ "$(head -c 1 "$D/out/zero" | wc -c)" -eq 1 ]; then
                 for door in --read --write; do
                         out=$(box $door "$D/out" -- sh -c "echo BEGAN; test -c $D/out/zero && head -c 1 $D/out/zero >/dev/null && echo OPENED; : >$D/out/zero && echo OPENED")
-                        never "$who: a device of the host behind $door is not opened" "$out" OPENED
+                        never "$who: host device behind $door is not opened" "$out" OPENED
                         has "$who: the mount says so, behind $door" "$out" "ermission denied"
                 done
         else
-                skip "$who: a device of the host is not opened" "no node can be made and opened there"
+                skip "$who: host device is not opened" "no node can be made and opened there"
         fi
         rm -f "$D/out/zero"
         # Every mount: no set-id program, no device but the box's own, nothing that can be both written and run.

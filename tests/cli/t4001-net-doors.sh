@@ -25,7 +25,7 @@ for who in root as_user; do
         box $who --net '*.wild.test:80' -- sh -c 'curl -sS -m 5 http://deep.sub.wild.test/a; curl -sS -m 5 http://sub.wild.test/b; curl -sS -m 5 http://wild.test/c'
         is "$who: a wildcard covers one or more labels, and not the name itself" "$(cat "$T/out")" "GET /a 0
 GET /b 0"
-        is "$who: the refused name is told" "$(row 'the name wild.test' deny why)" "no door names it"
+        is "$who: the refused name is told" "$(row 'the name wild.test' deny why)" "no net door for this host name"
 
         # Below a wildcard the box chooses what is asked for: that leaves also where it connects to nobody.
         box $who --net '*.wild.test:80' --net '*.wild.test:81' -- sh -c 'getent hosts 4711.wild.test >/dev/null; curl -sS -m 5 http://sub.wild.test/b'
@@ -57,7 +57,7 @@ GET /b 0"
         box $who --net web.test:80 -- curl -sS -m 10 http://four.test/
         is "$who: another name does not exist" $status 6
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
-        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: look up four.test by curl (no door names it), 2 times
+        has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: look up four.test by curl (no net door for this host name), 2 times
 hint: --net four.test:443
 hint: 443 is a guess"
         has "$who: for programs, too" "$(json '.denials[] | select(.path == "four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
@@ -79,13 +79,13 @@ s.sendall(b"\377\377" + ask(b"web.test", 1))
 try: print(len(f.read(2)))
 except OSError: print(0)'
         is "$who: names are also told by TCP, as often as one asks" "$(cat "$T/out")" "0 1, 3 0, 0 0, 3 0, 3 0, 0 1, 0"
-        is "$who: what is refused there is told" "$(row 'the name four.test' deny why)" "no door names it"
+        is "$who: what is refused there is told" "$(row 'the name four.test' deny why)" "no net door for this host name"
         is "$who: but not the names of numbers, which libraries ask for by themselves" "$(json '[.net.destinations[] | select(.to | contains("arpa"))] | length')" 0
         box $who --net web.test:80 --net four.test:443 -- curl -sS -m 10 http://four.test/
         is "$who: with that line the next refusal names the port" "$(row four.test:80 deny permit)" "net four.test:80"
         box $who --net web.test:80 -- sh -c 'exec 3<>/dev/udp/11.22.33.44/80; echo x >&3; sleep 0.2'
         box $who --net web.test:80 -- bash -c 'echo x >/dev/udp/11.22.33.44/8000'
-        is "$who: UDP does not leave, and is told" "$(row 'UDP to 11.22.33.44:8000' deny why)" "only TCP leaves a box"
+        is "$who: UDP does not leave, and is told" "$(row 'UDP to 11.22.33.44:8000' deny why)" "only TCP can leave a box"
         box $who --net web.test:80 -- curl -sS -m 10 http://127.0.0.1:9/
         ok "$who: the loopback in the box is the box's own" test $status -eq 7
         box $who --net dead.test:80 --net closed.test:7999 -- sh -c 'curl -sS -m 5 http://closed.test:7999/'
@@ -94,11 +94,11 @@ except OSError: print(0)'
   closed.test:7999 (no answer)"
         is "$who: so no denial" "$(json '[.denials[] | select(.minor | not)] | length')" 0
         box $who --net nowhere.test:80 -- curl -sS -m 5 http://nowhere.test/
-        is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
+        is "$who: a name that does not resolve outside is told" "$(row nowhere.test:80 failed why)" "host name does not resolve"
         is "$who: and does not exist for the program" "$status $(grep -c 'Could not resolve host' "$T/err")" "6 1"
         box $who --net 'http://nowhere.test/**' -- curl -sS -m 5 http://nowhere.test/
-        has "$who: where requests are seen, the answer says so" "$(cat "$T/out")" "the name does not resolve outside"
-        has "$who: and the result" "$(row nowhere.test:80 failed why)" "the name does not resolve outside"
+        has "$who: where requests are seen, the answer says so" "$(cat "$T/out")" "host name does not resolve"
+        has "$who: and the result" "$(row nowhere.test:80 failed why)" "host name does not resolve"
         box $who --net nowhere.test:80 --net web.test:80 -- python3 -c 'import socket, time
 t = time.time()
 try: socket.create_connection(("nowhere.test", 80), 5)
@@ -122,7 +122,7 @@ print(time.time() - t < 3, socket.create_connection(("web.test", 80), 5).fileno(
         first=$(json '[.net.destinations[] | .address // .why] | join(" ")')
         box $who --net rebind.test:8080 -- sh -c 'for i in 1 2 3 4; do curl -sS -m 5 http://rebind.test:8080/$i; done; true'
         is "$who: a name that leads to the host's loopback the next time reaches nothing there, either time" "$(cat "$T/out")" ""
-        has "$who: and one of the two was refused for it" "$first $(json '[.net.destinations[] | .why // ""] | join(" ")')" "the name leads to a guarded address: loopback"
+        has "$who: and one of the two was refused for it" "$first $(json '[.net.destinations[] | .why // ""] | join(" ")')" "name resolves to a guarded address: loopback"
         box $who --net mixed.test:80 -- curl -sS -m 10 http://mixed.test/m
         is "$who: of a mixed answer only the public address is used" "$(cat "$T/out")" "GET /m 0"
         is "$who: and that one is named" "$(row mixed.test:80 allow address)" 11.22.33.44
@@ -135,8 +135,8 @@ for first in (b"four.test\0", b"web.test", b"x" * 60):
     s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.settimeout(3); s.connect(("198.19.255.1", 53))
     labels = [first] * 3 + [b"web", b"test"] if first[0] == 120 else [first] if first == b"web.test" else [first, b"web", b"test"]
     s.send(struct.pack(">HHHHHH", 7, 256, 1, 0, 0, 0) + b"".join(bytes([len(l)]) + l for l in labels) + b"\0" + struct.pack(">HH", 1, 1)); s.recv(512)'
-is "a NUL in a name hides nothing of it" "$(row 'the name four.test\x00.web.test' deny why)" "it has a byte that no host name has"
-is "a dot inside a label is no dot between two" "$(row 'the name web.test' deny why)" "it has a byte that no host name has"
+is "a NUL in a name hides nothing of it" "$(row 'the name four.test\x00.web.test' deny why)" "invalid character in the host name"
+is "a dot inside a label is no dot between two" "$(row 'the name web.test' deny why)" "invalid character in the host name"
 x=$(printf 'x%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60)
 is "and a long one is told with a line that names it whole" "$(row "the name $x.$x.$x.web.test" deny permit)" "net $x.$x.$x.web.test:443"
 
@@ -155,7 +155,7 @@ is "the outside saw the servers that doors named, the name server, and nothing e
 refused_by() { json "[.denials[] | select(.layer == \"egress\") | .code + \" by \" + .program] | unique | join(\", \")"; }
 box root --net web.test:80 -- curl -sS -m 2 http://web.test:81/
 is "the one program of a box is named with what the broker refused" "$(refused_by)" "net by curl"
-has "a person is told too" "$(cat "$T/err")" "by curl (no door leads to that port)"
+has "a person is told too" "$(cat "$T/err")" "by curl (no net door for this port)"
 box root --net web.test:80 -- python3 -c 'import socket
 try: socket.getaddrinfo("other.test", 80)
 except OSError: pass'

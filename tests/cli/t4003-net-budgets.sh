@@ -83,7 +83,7 @@ for who in root as_user; do
         is "$who: and counted to the byte" "$(row web.test:7003 allow sent)" 1048576
         ok "$who: no more than that arrives, and it does not look whole" soon sh -c 'tail -n 1 "$1" | grep -q reset' sh "$T/lab/sink.log"
         ok "$who: at most the limit arrived" test "$(sink | cut -d' ' -f1)" -le 1048576
-        is "$who: the refusal is told" "$(row web.test:7003 deny why)" "the limit \`egress\` is used up"
+        is "$who: the refusal is told" "$(row web.test:7003 deny why)" "limit \`egress\` reached"
 
         box $who --net web.test:7003 --limit 'egress 1M' --limit 'output 1K' --read "$T/client" -- sh -c "$T/client web.test 7003 flood >/dev/null; yes"
         is "$who: of two limits the ledger has the one that ended it, and the one that was only reached" "$($who "$CORDON" ledger --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target + ": " + .result' | sort | tr '\n' ' ')" "egress: reached output: ended the run "
@@ -91,17 +91,17 @@ for who in root as_user; do
         box $who --net 'web.test:7004 cap 3M' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a door's cap counts what comes in, to the byte" "$(row web.test:7004 allow received)" 3145728
         ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 3145728
-        is "$who: told" "$(row web.test:7004 deny why)" "the door's cap is used up"
+        is "$who: told" "$(row web.test:7004 deny why)" "\`cap\` of the door reached"
         box $who --net 'web.test:7004 cap 1M' --net web.test:80 --read "$T/client" -- sh -c "$T/client web.test 7004 drain >/dev/null; $T/client web.test 7004 drain >/dev/null; curl -sS http://web.test/x"
         is "$who: another door has its own" "$(cat "$T/out")" "GET /x 0"
 
         # One way only: the other is as free as before.
         box $who --net 'web.test:7004 cap 2M/in' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a cap for what comes in counts that, to the byte" "$(row web.test:7004 allow received) $(row web.test:7004 deny why)" \
-                "2097152 the door's cap for what comes in is used up"
+                "2097152 incoming \`cap\` of the door reached"
         box $who --net 'web.test:7003 cap 1M/out' --read "$T/client" -- "$T/client" web.test 7003 flood
         is "$who: a cap for what goes out likewise" "$(row web.test:7003 allow sent) $(row web.test:7003 deny why)" \
-                "1048576 the door's cap for what goes out is used up"
+                "1048576 outgoing \`cap\` of the door reached"
         box $who --net 'web.test:7004 cap 1K/out cap 3M/in' --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: a cap for what goes out does not count what comes in" "$(row web.test:7004 allow received)" 3145728
 
@@ -114,23 +114,23 @@ for i in range(5):
         box $who --net 'http://web.test/** POST cap 2K/out' -- python3 -c "$posts"
         is "$who: a cap for what goes out counts requests to the byte" "$(sort "$T/out" | uniq -c | sed 's/^ *//')" "1 POST /0 800
 1 POST /1 800
-3 cordon: the door's cap for what goes out is used up"
+3 cordon: outgoing \`cap\` of the door reached"
         box $who --net 'http://web.test/** POST cap 1K' -- python3 -c "$posts"
         is "$who: one for both ways likewise" "$(sort "$T/out" | uniq -c | sed 's/^ *//')" "1 POST /0 800
-4 cordon: the door's cap is used up"
+4 cordon: \`cap\` of the door reached"
         box $who --net 'http://web.test/free POST' --net 'http://web.test/capped POST cap 1K/out' -- python3 -c 'import socket
 s = socket.create_connection(("web.test", 80))
 s.sendall(b"".join(b"POST %s HTTP/1.1\r\nHost: web.test\r\nContent-Length: 2000\r\n\r\n" % p + b"a" * 2000 for p in (b"/free", b"/capped")))
 print(s.makefile("rb").read().decode())'
         has "$who: on one connection each request is on its own door's account" "$(cat "$T/out")" "POST /free 2000"
-        has "$who: also one that came with another door's" "$(cat "$T/out")" "cap for what goes out is used up"
+        has "$who: also one that came with another door's" "$(cat "$T/out")" "outgoing \`cap\` of the door reached"
         hasnt "$who: and none of it arrives" "$(cat "$T/out")" "POST /capped"
 
         # What comes in, all doors together: a door's cap does not widen it, and a second door is no second budget.
         box $who --net 'web.test:7004 cap 8M' --ingress 2M --read "$T/client" -- "$T/client" web.test 7004 drain
         is "$who: limit ingress is kept to the byte" "$(row web.test:7004 allow received)" 2097152
         ok "$who: and no more reaches the program" test "$(cat "$T/out")" -le 2097152
-        is "$who: its refusal is told" "$(row web.test:7004 deny why)" "the limit \`ingress\` is used up"
+        is "$who: its refusal is told" "$(row web.test:7004 deny why)" "limit \`ingress\` reached"
         is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
         has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
         has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
@@ -167,7 +167,7 @@ print(s.makefile("rb").read().decode())'
 
         box $who --net web.test:80 --net 'http://web.test:8000/** GET' --rate 3/h -- \
                 sh -c 'for i in 1 2; do curl -s -m 5 http://web.test/$i; curl -s -m 5 http://web.test:8000/$i; done; true'
-        is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "the limit `rate` is used up for this hour") | .connections] | add')" 1
+        is "$who: limit rate, all doors together" "$(json '[.net.destinations[] | select(.why == "limit `rate` reached for this hour") | .connections] | add')" 1
         has "$who: named" "$(json '.limits_hit | join(" ")')" rate
 
         box $who --net 'web.test:80 cap 3/h' -- sh -c 'for i in 1 2 3 4 5; do curl -s -m 5 http://web.test/$i; done; true'
@@ -183,7 +183,7 @@ print(s.makefile("rb").read().decode())'
         more=$(($(json '.wall_ms | floor') / 5000))
         seen=$(row closed.test:7999 failed connections)
         ok "$who: of 40 calls to a host that fails it sees 8, and one more each 5 seconds ($seen)" test "$seen" -ge 8 -a "$seen" -le $((8 + more))
-        ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "it failed 8 times in a row and is left alone for a moment")][0].connections')" -ge $((32 - more))
+        ok "$who: the rest end at once, and say why" test "$(json '[.net.destinations[] | select(.why == "8 failures in a row; retries are paused")][0].connections')" -ge $((32 - more))
         is "$who: others are served" "$(cat "$T/out")" "GET /other 0"
 
         # Who never asked does not say that nobody answers: this machine's own want of ports has its own words.
@@ -191,7 +191,7 @@ print(s.makefile("rb").read().decode())'
         echo 50000 50001 >/proc/sys/net/ipv4/ip_local_port_range
         box $who --net four.test:7005 -- bash -c 'exec 3<>/dev/tcp/four.test/7005; exec 4<>/dev/tcp/four.test/7005; sleep 0.5; exec 5<>/dev/tcp/four.test/7005; read -r -t 5 -u 5'
         echo "$range" >/proc/sys/net/ipv4/ip_local_port_range
-        is "$who: a port that is wanting is not called the host's silence" "$(row four.test:7005 failed why)" "this machine has no port left for a connection there"
+        is "$who: a port that is wanting is not called the host's silence" "$(row four.test:7005 failed why)" "no local port left"
 
         # A policy on trial that closes a door of the usual one, whether it has others or none.
         for doors in 'net web.test:8000' '' 'net http://web.test/other'; do
@@ -248,7 +248,7 @@ print(s.makefile("rb").read().decode())'
         # 6: the name leads nowhere. 7: refused. A time-out (28) would be a box that hangs.
         is "$who: new connections are refused, and nothing hangs" "$(grep -e '^name' -e '^address' "$T/out" | tr '\n' ' ')" "name 6 address 7 "
         is "$who: the result says so" "$(json .net.broker)" died
-        has "$who: and so does the end of the run" "$(cat "$T/err")" "the broker ended before the box"
+        has "$who: and so does the end of the run" "$(cat "$T/err")" "network broker exited before the box"
 
         # The resolver dies alone: what waits for a name, and what comes later, is told what happened; what is open stays.
         mkfifo "$T/go" && : >"$T/out" && : >"$T/status" && : >"$T/lab/dns.log" && chmod 666 "$T/status" "$T/go"
@@ -266,14 +266,14 @@ print(s.makefile("rb").read().decode())'
         kill -9 $resolver
         soon grep -q gone "$T/out"
         printf 'nameserver 11.22.33.53\noptions timeout:10 attempts:1\n' >"$T/resolv.conf"
-        has "$who: when the resolver dies, who waits for a name is told so" "$(cat "$T/out")" "cordon-resolver is gone, so no name is looked up any more"
+        has "$who: when the resolver dies, who waits for a name is told so" "$(cat "$T/out")" "cordon-resolver exited; names cannot be resolved"
         echo >"$T/go"
         wait $run
         rm "$T/go"
-        is "$who: and who comes later; nothing hangs" "$(grep -c 'cordon-resolver is gone' "$T/out") $(grep -c '^curl 6$' "$T/out")" "2 1"
+        is "$who: and who comes later; nothing hangs" "$(grep -c 'cordon-resolver exited' "$T/out") $(grep -c '^curl 6$' "$T/out")" "2 1"
         has "$who: what is open goes on" "$(cat "$T/out")" still
-        is "$who: the result says what happened" "$(row six.test:80 failed why)" "cordon-resolver is gone, so no name is looked up any more"
-        has "$who: and so does the end of the run" "$(cat "$T/err")" "six.test:80 (cordon-resolver is gone, so no name is looked up any more)"
+        is "$who: the result says what happened" "$(row six.test:80 failed why)" "cordon-resolver exited; names cannot be resolved"
+        has "$who: and so does the end of the run" "$(cat "$T/err")" "six.test:80 (cordon-resolver exited; names cannot be resolved)"
 
         # Names that nobody answers for, more than can wait: what is open goes on, and the end of the run is told.
         printf 'nameserver 11.22.33.99\noptions timeout:30 attempts:1\n' >"$T/resolv.conf"
@@ -281,7 +281,7 @@ print(s.makefile("rb").read().decode())'
         printf 'nameserver 11.22.33.53\noptions timeout:10 attempts:1\n' >"$T/resolv.conf"
         is "$who: names without an answer hold up nothing else" "$(cat "$T/out")" still
         is "$who: nor the end of the run" "$(json .net.broker)" "done"
-        has "$who: which tells of them" "$(cat "$T/err")" ".mute.test:443 (too many names wait for an answer from outside)"
+        has "$who: which tells of them" "$(cat "$T/err")" ".mute.test:443 (too many name lookups at once)"
 
         # A client that left before its answer holds no place, and what it asked for counts.
         box $who --net 'http://web.test/** GET' --net 'http://web.test:7003/** GET' --read "$T/leaves.py" -- python3 "$T/leaves.py" many
@@ -298,7 +298,7 @@ print(s.makefile("rb").read().decode())'
         # Many at once.
         box $who --net web.test:7 --limit 'files 2048' --read "$T/client" -- "$T/client" web.test 7 many
         is "$who: 512 connections at once, and no more" "$(cat "$T/out")" 512
-        is "$who: the others are told" "$(row web.test:7 deny why)" "too many connections at once"
+        is "$who: the others are told" "$(row web.test:7 deny why)" "too many connections from this box"
 done
 
 # What comes between the look at an empty connection and the next read is over the budget, too. strace holds the broker there
@@ -357,7 +357,7 @@ END
 chmod 644 "$T/crowd.py"
 # shellcheck disable=SC3045
 (ulimit -n 200 && box root --net 'http://web.test/**' --read "$T/crowd.py" -- python3 "$T/crowd.py")
-is "a connection for which no descriptor is left is refused" "$(sort -u "$T/out") $(row web.test:80 deny why)" "refused this machine has no room for another connection"
+is "a connection for which no descriptor is left is refused" "$(sort -u "$T/out") $(row web.test:80 deny why)" "refused no descriptors or memory for another connection"
 
 # More doors than listeners.
 i=0
@@ -374,9 +374,9 @@ wait $closing
 is "a door that closes cuts what is open" "$(head -n 2 "$T/closing")" "held
 Connection reset by peer"
 ok "and not before its time" test "$(date +%s)" -ge $closes
-is "told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing.status")" "the door has closed (\`until\`)"
+is "told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing.status")" "door expired (\`until\`)"
 wait $closing2
 ok "a door that sees requests cuts one in its middle" grep -q -x -e 'curl 18' -e 'curl 56' "$T/closing2"
 hasnt "and lets no other begin" "$(cat "$T/closing2")" "GET /after"
-is "told, too" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing2.status")" "the door has closed (\`until\`)"
+is "told, too" "$(jq -r '[.net.destinations[] | select(.verdict == "deny")][0].why' <"$T/closing2.status")" "door expired (\`until\`)"
 done_testing

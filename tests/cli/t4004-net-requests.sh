@@ -79,7 +79,7 @@ for who in root as_user; do
         box $who $http -- sh -c 'for u in a/@scope%2fname a%2fx a/..%2fb; do curl -sS -m 10 --path-as-is http://web.test/$u; done'
         is "$who: an escaped slash below a door goes as it came, and nowhere else" "$(grep '^GET' "$T/out")" "GET /a/@scope%2Fname 0"
         box $who $http -- curl -sS -m 10 -H 'X-HTTP-Method-Override: DELETE' http://web.test/a/x
-        is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "a header asks for another method than the request's own"
+        is "$who: a header that asks for another method is refused" "$(row 'GET http://web.test/a/x' deny why)" "header overrides the method"
         box $who $http -- curl -sS -m 10 -H 'Host: four.test' http://web.test/a/x
         hasnt "$who: another Host is refused" "$(cat "$T/out")" "GET /a/x"
         lab_anew
@@ -91,7 +91,7 @@ for who in root as_user; do
         box $who --net 'http://web.test/early/** POST' --read "$T/send_all.py" -- python3 "$T/send_all.py" /early/x
         is "$who: a server's early answer reaches a client that still sends" "$(cat "$T/out" "$T/err")" "HTTP/1.1 413 Too Much enough"
         box $who $http --read "$T/send_all.py" -- python3 "$T/send_all.py" /b
-        is "$who: a refusal does, too" "$(head -n 1 "$T/out")" "HTTP/1.1 403 Forbidden cordon: no door covers this path"
+        is "$who: a refusal does, too" "$(head -n 1 "$T/out")" "HTTP/1.1 403 Forbidden cordon: path not allowed by the door"
         is "$who: and what was dropped went nowhere: it is on no account" "$([ "$(row web.test:80 allow sent)" -lt 4194304 ] && echo yes)" yes
         box $who $http --read "$T/stay.py" -- sh -c "python3 '$T/stay.py' 1 & python3 '$T/stay.py' 7 & wait"
         is "$who: a silent client is left after some seconds" "$(sort "$T/out")" "left
@@ -132,8 +132,8 @@ listened to"
         box $who --net web.test:443 -- curl -sS -m 10 https://web.test/raw
         is "$who: a raw door leaves TLS alone" "$(cat "$T/out")" "GET /raw 0"
         box $who -v --net 'http://web.test/**' -- curl -sS -m 10 http://web.test/odd/lf
-        has "$who: an answer that could be read in two ways is not passed on" "$(cat "$T/out")" "cordon: the server's answer is not passed on: a line does not end in CR LF"
-        has "$who: and a person is told why" "$(cat "$T/err")" "web.test:80 (the server's answer is not passed on: a line does not end in CR LF)"
+        has "$who: an answer that could be read in two ways is not passed on" "$(cat "$T/out")" "cordon: malformed response: line does not end in CR LF"
+        has "$who: and a person is told why" "$(cat "$T/err")" "web.test:80 (malformed response: line does not end in CR LF)"
         # A changed policy is held against a run that was: what would be refused now, what would pass.
         box $who --net 'http://web.test/a/** GET POST' --net web.test:7 -- bash -c 'curl -sS -m 10 http://web.test/a/1 -d x http://web.test/a/2; curl -sS -m 10 http://web.test/b; curl -sS http://four.test/; echo >/dev/tcp/web.test/7'
         then=$(json .run)
@@ -165,16 +165,16 @@ True"
         # A raw door leaves TLS alone, but the hello must name the door's host: many hosts share an address.
         box $who --net web.test:443 -- curl -sS -m 10 --connect-to six.test:443:web.test:443 https://six.test/raw
         hasnt "$who: fronting: another name in the hello is refused at a raw door" "$(cat "$T/out")" "GET /raw"
-        is "$who: and told" "$(row web.test:443 deny why)" "the TLS hello names another host"
+        is "$who: and told" "$(row web.test:443 deny why)" "SNI names another host"
         is "$who: with the line of that host" "$(row web.test:443 deny permit)" "net six.test:443"
         box $who --net web.test:443 -- sh -c 'echo | openssl s_client -connect web.test:443 -noservername 2>&1 | grep -c "BEGIN CERT"'
-        is "$who: a hello without a name is refused at port 443" "$(cat "$T/out") $(row web.test:443 deny why)" "0 the TLS hello names no host"
+        is "$who: a hello without a name is refused at port 443" "$(cat "$T/out") $(row web.test:443 deny why)" "0 ClientHello without SNI"
         box $who --net web.test:443 --read "$T/hello.py" -- python3 "$T/hello.py" web.test web.test 1
         is "$who: a hello in single bytes goes through" "$(cat "$T/out")" "answered"
         box $who --net web.test:443 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 1
         is "$who: and is judged, in single bytes" "$(cat "$T/out") $(row web.test:443 deny permit)" "refused net six.test:443"
         box $who --net web.test:443 -- curl -sS -m 10 http://web.test:443/clear
-        is "$who: what is no hello is refused at port 443" "$(row web.test:443 deny why)" "port 443 without a TLS ClientHello"
+        is "$who: what is no hello is refused at port 443" "$(row web.test:443 deny why)" "no TLS ClientHello on port 443"
         box $who --net web.test:7 -- bash -c 'exec 3<>/dev/tcp/web.test/7; echo hello >&3; head -n 1 <&3'
         is "$who: and goes through at another port" "$(cat "$T/out")" hello
         box $who --net web.test:7 --read "$T/hello.py" -- python3 "$T/hello.py" web.test six.test 9 7

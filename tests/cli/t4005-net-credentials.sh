@@ -52,14 +52,14 @@ for who in root as_user; do
         has "$who: and the next step" "$(json '[.denials[] | select(.code == "credential")][0].next_steps | join("; ")')" "cordon vault ls"
         box $who --net "$plain" -- sh -c 'curl -sS -m 10 -H "X-Other: $GITHUB_TOKEN" http://web.test/other'
         is "$who: nor does another header of its own door, and no line would change that" "$(json '[.denials[] | select(.code == "credential")][0] | [.what, .permit] | join("; ")')" \
-                "GET http://web.test/other (the placeholder of this door's credential stands where it does not belong); "
+                "GET http://web.test/other (placeholder of the door's credential in the wrong place); "
         : >"$T/lab/dns.log"
         box $who --net "$plain" --net '*.wild.test:80' -- sh -c 'for n in $GITHUB_TOKEN.wild.test 1$GITHUB_TOKEN.x.wild.test $GITHUB_TOKEN.other.test 7.wild.test; do getent hosts $n; done'
         is "$who: nor in a name that a wildcard covers: it does not exist" "$(grep -c wild "$T/out") $(lab_names | tr '\n' ' ')" "1 7.wild.test "
-        is "$who: which is told" "$(json '[.denials[] | select(.code == "credential" and .layer == "egress") | .what | capture("(?<why>[(].*[)])").why] | unique | join(" ")') $(json '[.denials[] | select(.code == "credential")] | length')" "(a placeholder of a credential stands in the name) 3"
+        is "$who: which is told" "$(json '[.denials[] | select(.code == "credential" and .layer == "egress") | .what | capture("(?<why>[(].*[)])").why] | unique | join(" ")') $(json '[.denials[] | select(.code == "credential")] | length')" "(credential placeholder in the host name) 3"
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add once --env ONCE --max-uses 1 >"$T/out" 2>&1
         box $who --net "http://web.test/** GET with once" -- sh -c 'for i in 1 2; do curl -sS -m 10 http://web.test/$i; done'
-        has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "used up"
+        has "$who: a credential that is used up is told as such" "$(json '[.denials[] | select(.code == "credential")][0].what')" "--max-uses"
         # What it is for is sealed with it: a door that is broader gets nothing, and nothing runs.
         printf %s "$secret" | $who env XDG_CONFIG_HOME="$home" "$CORDON" vault add narrow --env NARROW --for 'http://web.test/repos/** GET' >"$T/out" 2>&1
         box $who --net 'http://web.test/repos/a GET with narrow' -- curl -sS -m 10 http://web.test/repos/a

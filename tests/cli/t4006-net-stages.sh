@@ -35,7 +35,7 @@ for who in root as_user; do
         lab_anew
         box $who --net web.test:80 --net 'http://web.test:8000/**' --stage mock -- sh -c 'curl -sS -m 5 http://web.test/raw; curl -sS -m 5 http://web.test:8000/v1/x'
         hasnt "$who: mock: a door that moves bytes reaches nothing" "$(cat "$T/out")" "GET /"
-        is "$who: and says so" "$(row web.test:80 deny why)" "the stage is mock: only requests have recorded answers"
+        is "$who: and says so" "$(row web.test:80 deny why)" "stage mock answers HTTP requests only"
         is "$who: no packet left" "$(lab_names)$(lab_packets)" ""
         box $who --net 'http://web.test/** GET' --places "$T/places" --stage test -- curl -sS -m 10 http://web.test/v1/x
         is "$who: a URL door goes where its place leads, at that port" "$(cat "$T/out")" "GET /mirror/v1/x 0"
@@ -47,7 +47,7 @@ for who in root as_user; do
         done
         box $who --net 'http://web.test/** GET' --places "$T/v1-places" --stage test -- sh -c 'curl -sS -m 5 http://web.test/other; curl -sS -m 5 http://web.test/v1/x'
         is "$who: test: of a wider door only what a place names is reached" "$(grep '^GET' "$T/out")" "GET /mirror/x 0"
-        has "$who: and the rest is refused with the reason" "$(cat "$T/out" "$T/err")" "no place names this URL in the stage test"
+        has "$who: and the rest is refused with the reason" "$(cat "$T/out" "$T/err")" "URL belongs to no place in stage test"
         is "$who: the live server was not even asked for" "$(lab_names | grep -c web.test)" 0
         box $who --net four.test:8000 --places "$T/v1-places" --stage test -- curl -sS -m 5 http://four.test:8000/raw
         is "$who: test: a test server that a place leads to can be a raw door" "$(cat "$T/out")" "GET /raw 0"

@@ -75,7 +75,7 @@ hasnt "what both refuse says nothing of the one on trial" "$(trial 60)" "which t
 has "what the usual one permits does" "$(trial 20)" "which the usual policy permits"
 printf 'use base/system\nnet http://web.test/pay POST\nnet four.test:80\n' >"$T/usual"
 printf 'use base/system\nnet http://web.test/pay POST\n' >"$T/tight"
-has "a name that only the usual one knows speaks against it, too" "$(CORDON_STATE=$T/trial timeout 60 "$CORDON" run -q -p "$T/usual" --canary "$T/tight" --canary-share 100 -- sh -c 'curl -sS http://four.test/ || true' 2>&1 9>&-)" "it refused the name four.test (no door names it), which the usual policy permits"
+has "a name that only the usual one knows speaks against it, too" "$(CORDON_STATE=$T/trial timeout 60 "$CORDON" run -q -p "$T/usual" --canary "$T/tight" --canary-share 100 -- sh -c 'curl -sS http://four.test/ || true' 2>&1 9>&-)" "it refused the name four.test (no net door for this host name), which the usual policy permits"
 why=$("$CORDON" why --net 'https://pay.example/v1/charges POST where amount=int:1..5000' net 'https://pay.example/v1/charges?amount=9000' POST)
 has "why judges the query" "$why" "parameter amount is 9000, and the door permits 1 to 5000"
 has "and says what would permit it" "$why" "permit net https://pay.example/v1/charges POST where amount=int:1..9000"

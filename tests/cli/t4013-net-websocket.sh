@@ -74,7 +74,7 @@ for who in root as_user; do
                 is "$n: the server sees the end of each" "$(grep -c -e "/talk/$n over" -e "/push/$n over" -e "/idle/$n over" "$T/lab/ws.log")" 3
                 is "$n: a door without an end stays open beside them" "$(of "$n" "${s%:*}://web.test/free/$n" end)" ended
                 ok "$n: and goes on talking" test "$(awk -v at=$((closes + 2)) -v p="/free/$n" '$2 == p && $3 == "frame" && $1 > at' "$T/lab/ws.log" | wc -l)" -ge 3
-                has "$n: it is told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny") | .why] | join(" ")' <"$T/$n.status")" 'the door has closed (`until`)'
+                has "$n: it is told" "$(jq -r '[.net.destinations[] | select(.verdict == "deny") | .why] | join(" ")' <"$T/$n.status")" 'door expired (`until`)'
         done
 done
 done_testing

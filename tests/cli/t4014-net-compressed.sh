@@ -5,7 +5,7 @@ if [ ! -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         skip "compressed answers" "cordon-vault is not built here: it needs OpenSSL"
         done_testing
 fi
-if ! grep -aq 'the compressed answer is damaged' "$CORDON_LIBEXEC/cordon-egress"; then
+if ! grep -aq 'corrupt compressed response' "$CORDON_LIBEXEC/cordon-egress"; then
         skip "compressed answers" "this build is without zlib: they are refused"
         done_testing
 fi
@@ -59,19 +59,19 @@ for who in root as_user; do
                 [ "$what" != gzip/error ] || code=500
                 is "$who: $what comes plain" "$(head -n 1 "$T/out")" "$code None None W/\"1\" None"
                 is "$who: $what is whole, and its secret starred" "$(grep -c "^whole .*did you not?" "$T/out") $(grep -o 'you said Bearer \*\*\*' "$T/out") $(leaks)" "1 you said Bearer *** 0"
-                has "$who: $what: that is told" "$(json '[.net.destinations[].why] | join(" ")')" "the server sent a secret back"
+                has "$who: $what: that is told" "$(json '[.net.destinations[].why] | join(" ")')" "secret removed from the response"
         done
         is "$who: the server was asked not to" "$(cut -d' ' -f2 "$T/lab/packed.log" | sort -u)" identity
         ask /packed/gzip/whole /packed/deflate/chunked /x /packed/gzip/big /x
         is "$who: one connection goes on through all of them" "$(grep -c ^whole "$T/out") $(grep -c 'GET /x 0' "$T/out") $(leaks)" "5 2 0"
 
-        for what in "compress/whole=compressed its answer" "br/whole=damaged" "gzip/lie=damaged"; do
+        for what in "compress/whole=compressed response cannot" "br/whole=corrupt" "gzip/lie=corrupt"; do
                 ask "/packed/${what%%=*}"
                 is "$who: ${what%%=*} is refused" "$(head -n 1 "$T/out" | cut -d' ' -f1) $(leaks)" "502 0"
                 has "$who: ${what%%=*}: with the reason" "$(cat "$T/out")" "${what#*=}"
                 has "$who: ${what%%=*}: which is told" "$(json '[.net.destinations[].why] | join(" ")')" "${what#*=}"
         done
-        for what in "gzip/cut=breaks off before its end" "gzip/trailing=something follows the end" "gzip/damaged=damaged" "gzip/early=broke off"; do
+        for what in "gzip/cut=truncated" "gzip/trailing=data after the end" "gzip/damaged=corrupt" "gzip/early=incomplete response"; do
                 ask "/packed/${what%%=*}"
                 is "$who: ${what%%=*} never looks whole" "$(grep -c "^whole.*did" "$T/out") $(grep -cE '^(cut|failed|502)' "$T/out") $(leaks)" "0 1 0"
                 has "$who: ${what%%=*}: the reason is told" "$(json '[.net.destinations[].why] | join(" ")')" "${what#*=}"
@@ -84,11 +84,11 @@ for who in root as_user; do
         # A bomb: what the box would get is what is counted.
         box $who --net "$door" --limit 'ingress 3M' --read "$T/ask.py" -- python3 "$T/ask.py" web.test /packed/gzip/bomb
         ok "$who: a bomb is held to the limit" test "$(sed -n 's/^cut [^ ]* \([0-9]*\) .*/\1/p' "$T/out")" -le 3145728
-        is "$who: which is named" "$(json '.limits_hit | join(" ")') $(row "GET http://web.test/packed/gzip/bomb" deny why)" "ingress the limit \`ingress\` is used up"
+        is "$who: which is named" "$(json '.limits_hit | join(" ")') $(row "GET http://web.test/packed/gzip/bomb" deny why)" "ingress limit \`ingress\` reached"
         is "$who: and used up" "$(json '[.net.destinations[] | select(.verdict == "allow") | .received] | add')" 3145728
         box $who --net "$door cap 2M" --read "$T/ask.py" -- python3 "$T/ask.py" web.test /packed/gzip/bomb
         ok "$who: so does a door's cap" test "$(sed -n 's/^cut [^ ]* \([0-9]*\) .*/\1/p' "$T/out")" -le 2097152
-        is "$who: which is told" "$(row "GET http://web.test/packed/gzip/bomb" deny why)" "the door's cap is used up"
+        is "$who: which is told" "$(row "GET http://web.test/packed/gzip/bomb" deny why)" "\`cap\` of the door reached"
 done
 
 # In TLS: an end that is none is told by what is missing there, too.

@@ -55,7 +55,7 @@ for who in root as_user; do
         : >"$T/lab/dns.log"
         box $who --net '*.wild.test:80' --limit 'egress 100' --read "$T/ask.py" -- python3 "$T/ask.py" 20
         is "$who: of 20 names of 50 bytes two are within a budget of 100" "$(lab_names | grep -c '^x.*\.wild\.test')" 2
-        is "$who: the next is refused, and says why" "$(row "the name xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx02.wild.test" deny why)" 'the limit `egress` is used up'
+        is "$who: the next is refused, and says why" "$(row "the name xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx02.wild.test" deny why)" 'limit `egress` reached'
         : >"$T/lab/dns.log"
         box $who --net '*.wild.test:80 cap 120/out' --read "$T/ask.py" -- python3 "$T/ask.py" 20
         is "$who: nor does a door's cap let more out" "$(lab_names | grep -c '^x.*\.wild\.test')" 2
@@ -65,7 +65,7 @@ for who in root as_user; do
         for bytes in 150301000201001603010005010000010000 160201000501000001 150900000202; do
                 box $who --net web.test:80 --read "$T/say.py" -- python3 "$T/say.py" web.test 80 $bytes
                 is "$who: $bytes does not leave" "$(cat "$T/out")" reset
-                is "$who: and is told" "$(row web.test:80 deny why)" "a TLS record other than a plain hello comes first"
+                is "$who: and is told" "$(row web.test:80 deny why)" "first TLS record is not a ClientHello"
         done
 
         # The resolver runs libraries that nobody here chose: it has a filter, and names still resolve (above).

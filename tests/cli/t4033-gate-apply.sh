@@ -59,7 +59,7 @@ begin --include-flagged "$run"
 is "after an undo it asks again" "$(answer no | jq -r .state)" denied
 end
 is "a no applies nothing" "$code $(test -e "$D/tool" && echo there)" "125 "
-has "and says so" "$(cat "$T/err")" "nothing was applied: a person was asked and denied it"
+has "and says so" "$(cat "$T/err")" "nothing was applied: denied by a person"
 
 # ---- nobody, and another effect ----
 door ' ask within 1s'
@@ -68,7 +68,7 @@ change 'echo two >a'
 begin --json "$run"
 end
 is "nobody there: expired, hence nothing is applied" "$code $(cat "$D/a") $(states "$run")" "125 one pending expired "
-has "JSON has the reason as well" "$(jq -c . "$T/out")" "nobody approved it in time"
+has "JSON has the reason as well" "$(jq -c . "$T/out")" "not approved in time"
 ok "a patch changes nothing and asks nobody" "$CORDON" apply --as-patch "$T/patch" "$run"
 
 door ' ask within 40s'

@@ -50,18 +50,18 @@ for who in root as_user; do
 
         # --- refusals ---
         box $who --net "$u/ok GET" -- curl -sS -m 60 -D - $u/ok -o /dev/null --next -sS -m 60 -w '%{http_version} %{http_code}\n' $u/other --next -sS -m 60 -X DELETE -w '%{http_code}\n' $u/ok
-        has "$who: a stream that no door covers is answered as ever" "$(cat "$T/out")" "cordon: no door covers this path
+        has "$who: a stream that no door covers is answered as ever" "$(cat "$T/out")" "cordon: path not allowed by the door
 2 403"
-        has "$who: by its method too, on the same connection" "$(cat "$T/out")" "cordon: no door covers this method here
+        has "$who: by its method too, on the same connection" "$(cat "$T/out")" "cordon: method not allowed by the door
 403"
-        is "$who: it is reported" "$(row "GET $u/other" deny why)" "no door covers this path"
+        is "$who: it is reported" "$(row "GET $u/other" deny why)" "path not allowed by the door"
         is "$who: and the server heard of the first alone" "$(tail -n 1 "$T/lab/nginx.log" | grep -c ' /ok ')" 1
         box $who --net "$u/pay POST where amount=int:1..50" -- curl -sS -m 60 -d amount=7 $u/pay --next -sS -m 60 -d amount=700 -w '%{http_code}\n' $u/pay
         has "$who: bounds hold for a body in frames" "$(cat "$T/out")" "POST /pay HTTP/2.0"
         has "$who: beyond them it is refused" "$(cat "$T/out")" "
 403"
         box $who --net "$u/x GET" -- sh -c "head -c 3000000 /dev/zero | curl -sS -m 60 --data-binary @- -w '%{http_code}\n' $u/x"
-        is "$who: a long one that is refused is heard out, and answered" "$(cat "$T/out")" "cordon: no door covers this method here
+        is "$who: a long one that is refused is heard out, and answered" "$(cat "$T/out")" "cordon: method not allowed by the door
 403"
         box $who --net "$u/** GET" -- curl -sS -m 60 -H 'Host: other.test' -w '%{http_code}\n' $u/x
         has "$who: another authority than the connection's is refused" "$(cat "$T/out")" "421"
@@ -99,11 +99,11 @@ for who in root as_user; do
 chat [0][1][2][3][4] 0 OK
 fail FAILED_PRECONDITION not so
 big 3000002 OK nobody
-drop PERMISSION_DENIED cordon: no door covers this path
+drop PERMISSION_DENIED cordon: path not allowed by the door
 unary <hello> OK nobody"
-                is "$who: gRPC, $how: and reported" "$(row "POST $scheme://nginx.test:$port/lab.Admin/Drop" deny why)" "no door covers this path"
+                is "$who: gRPC, $how: and reported" "$(row "POST $scheme://nginx.test:$port/lab.Admin/Drop" deny why)" "path not allowed by the door"
         done
         box $who --read "$T/peer.py" --limit 'procs 200' --net "https://web.test/** POST" -- $py "$T/peer.py" call web.test:443 tls unary
-        has "$who: gRPC to a server that has HTTP/1.1 only says so" "$(cat "$T/out")" "UNAVAILABLE cordon: the server does not speak HTTP/2, which gRPC needs"
+        has "$who: gRPC to a server that has HTTP/1.1 only says so" "$(cat "$T/out")" "UNAVAILABLE cordon: server does not support HTTP/2, required for gRPC"
 done
 done_testing

@@ -26,7 +26,7 @@ for who in root as_user; do
         for door in "" "--net example.org:443" "--read $D"; do
                 # shellcheck disable=SC2086
                 out=$(box $door -- python3 -c "$dial" "$port")
-                has "$who $door: a server on the host's loopback is named" "$out" "blocked: connect to 127.0.0.1:$port by python3 (a box has a loopback of its own"
+                has "$who $door: a server on the host's loopback is named" "$out" "blocked: connect to 127.0.0.1:$port by python3 (the box's localhost is not the host's"
                 has "$who $door: with its line" "$out" "hint: --net 127.0.0.1:$port"
         done
         hasnt "$who: nothing is said where the box listens itself" "$(box -v -- python3 -c "$own" "$port")" "blocked: connect"
@@ -36,7 +36,7 @@ for who in root as_user; do
         strict() { box --use base/strict --use base/python3 --read "$D" -- python3 -c "$1"; }
         has "$who: a Unix socket" "$(strict 'import socket; socket.socket(socket.AF_UNIX)')" "blocked: socket(AF_UNIX, SOCK_STREAM) by python3 (no \`local\` line)
 hint: --local unix"
-        has "$who: a memory file that runs" "$(strict 'import os; os.memfd_create("x", 16)')" "blocked: memfd_create(MFD_EXEC) by python3 (no \`run\` line names it)
+        has "$who: a memory file that runs" "$(strict 'import os; os.memfd_create("x", 16)')" "blocked: memfd_create(MFD_EXEC) by python3 (no run door for this program)
 hint: --run any"
         has "$who: a terminal" "$(strict 'import os; os.openpty()')" "hint: --local pty"
         is "$who: the lines help" "$(box -q --use base/strict --use base/python3 --local unix --local pty --run any -- python3 -c '
@@ -46,7 +46,7 @@ socket.socket(socket.AF_UNIX); os.memfd_create("x", 16); os.openpty(); print("do
         if command -v cc >/dev/null; then
                 echo 'int f(void) { return 1; }' >l.c && cc -shared -o lib.so l.c
                 out=$(box --cwd "$D" --use base/strict --use base/python3 --read "$D" -- python3 -c 'import ctypes; ctypes.CDLL("./lib.so")')
-                has "$who: a library that may not run is named" "$out" "blocked: run $D/lib.so by python3 (no \`run\` line names it)
+                has "$who: a library that may not run is named" "$out" "blocked: run $D/lib.so by python3 (no run door for this program)
 hint: --run $D/lib.so"
                 is "$who: and runs with its line" "$(box -q --cwd "$D" --use base/strict --use base/python3 --read "$D" --run "$D/lib.so" -- python3 -c 'import ctypes; ctypes.CDLL("./lib.so"); print("ran")')" ran
         fi

@@ -68,7 +68,7 @@ AWS_SECRET_ACCESS_KEY=Y"
 200
 123456789012
 200
-403 cordon: the URL is presigned with the placeholder: the door signs requests, not URLs"
+403 cordon: presigned URL; the door signs requests only"
                 is "$who: each signature was good" "$(sed 's/.* //' "$T/lab/aws.log" | sort | uniq -c | tr -s ' ')" " 5 good"
                 # A temporary key, as the AWS CLI prints it.
                 printf '%s:%s:%s' $id $secret $token >"$T/lab/aws.key"

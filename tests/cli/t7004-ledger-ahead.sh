@@ -128,7 +128,7 @@ unwritable() { # NAME REASON: as CORDON_STATE is now
         has "$1: with 503" "$(cat "$T/out")" 503
         is "$1: nothing of it left" "$(cat "$T/seen")" "GET /fine"
         has "$1: a raw connection is cut" "$(cat "$T/out")" "raw: curl: ("
-        has "$1: the run's result names it" "$(json '[.denials[].what] | join(" ")')" "POST http://127.0.0.1:8090/never (the ledger cannot record it: $2"
+        has "$1: the run's result names it" "$(json '[.denials[].what] | join(" ")')" "POST http://127.0.0.1:8090/never (ledger cannot record it: $2"
 }
 quiet() { # the sealer has ended
         sealed() { [ -z "$(writers seal)" ]; }

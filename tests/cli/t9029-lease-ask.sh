@@ -46,7 +46,7 @@ begin --json "$B"
 is "a no" "$(answer no | jq -r .state)" denied
 end
 is "renews nothing" "$code $(renewed)" "125 1"
-has "and says so" "$(cat "$T/err")" "$B: not renewed: a person was asked and denied it"
+has "and says so" "$(cat "$T/err")" "$B: not renewed: denied by a person"
 
 # ---- several approvals ----
 begin "$B"

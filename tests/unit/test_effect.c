@@ -32,9 +32,9 @@ static void test_reason__words_hold_the_detail(void)
                 const char *detail, *want;
         } rows[] = {
                 { REASON_NONE, "", "" },
-                { REASON_PORT, "", "no door leads to that port" },
-                { REASON_TLS_SERVER, "it has expired", "TLS to the server failed: it has expired" },
-                { REASON_PARAMETER, "", "a parameter is out of bounds" },
+                { REASON_PORT, "", "no net door for this port" },
+                { REASON_TLS_SERVER, "it has expired", "TLS handshake with the server failed: it has expired" },
+                { REASON_PARAMETER, "", "parameter not allowed by `where`" },
                 { REASON_PARAMETER, "parameter n is 9", "parameter n is 9" },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

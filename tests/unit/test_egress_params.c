@@ -325,7 +325,7 @@ static void test_params__a_body_of_two_readings_stays(void)
         };
         for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
                 struct request q = { "POST /pay", fields[i], "{\"amount\":5,\"currency\":\"eur\"}", 29, 0 };
-                expect_request(&q, "a header that frames the body is hop-by-hop");
+                expect_request(&q, "Connection lists a header that frames the body");
         }
 }
 
@@ -508,10 +508,10 @@ static void test_params__other_rules_still_hold(void)
                              "amount=5", 8, 0 };
         char why[300];
         judged(both, &q, 0, why);
-        CHECK_STR(why, "a header asks for another method than the request's own");
+        CHECK_STR(why, "header overrides the method");
         q = (struct request){ "DELETE /pay", "Content-Type: " FORM "\r\n", "amount=5", 8, 0 };
         judged(both, &q, 0, why);
-        CHECK_STR(why, "no door covers this method here");
+        CHECK_STR(why, "method not allowed by the door");
 }
 
 #define SECRET "sk_live_R3alSecretValue012345"
@@ -678,7 +678,7 @@ static void test_params__the_books_are_asked_afterwards(void)
                 put(&q, &text);
                 rig_client(&g, buf_span(&text), 0);
                 CHECK_INT(asked_held, i ? text.n : 0);
-                CHECK(holds(&g.to_client, i ? "cap for an hour" : "parameter amount"));
+                CHECK(holds(&g.to_client, i ? "hourly `cap`" : "parameter amount"));
                 CHECK_INT(g.connects, 0);
                 rig_end(&g);
         }

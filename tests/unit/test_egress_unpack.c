@@ -383,7 +383,7 @@ static void test_flow__what_cannot_be_read_is_refused(void)
                                 packed.n);
                 rig_client(&g, span_str(GET), 0);
                 send_answer(&g, head, &packed, 0);
-                CHECK(holds(&g.to_client, "HTTP/1.1 502") && holds(&g.to_client, "compressed its answer"));
+                CHECK(holds(&g.to_client, "HTTP/1.1 502") && holds(&g.to_client, "compressed response"));
                 CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
                 CHECK(http_flow_done(g.flow));
                 rig_end(&g);
@@ -401,7 +401,7 @@ static void test_flow__what_is_not_what_it_says_is_refused_with_the_reason(void)
                 rig_client(&g, span_str(GET), 0);
                 rig_upstream(&g, span_str("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n"), 0);
                 rig_upstream(&g, span_str(bodies[i]), 0);
-                CHECK(holds(&g.to_client, "HTTP/1.1 502") && holds(&g.to_client, "is damaged"));
+                CHECK(holds(&g.to_client, "HTTP/1.1 502") && holds(&g.to_client, "corrupt"));
                 CHECK(!holds(&g.to_client, "200 OK") && !holds(&g.to_client, SECRET));
                 CHECK_INT(rig_last(&g)->status, 502);
                 CHECK(http_flow_done(g.flow));
@@ -437,7 +437,7 @@ static void break_off(const struct buf *packed, size_t n, unsigned framing, bool
         bool refused = holds(&g.to_client, "HTTP/1.1 502");
         CHECK(http_flow_done(g.flow));
         CHECK_INT(rig_last(&g)->verdict, HTTP_BROKEN);
-        CHECK(strstr(rig_last(&g)->why, "breaks off") != NULL);
+        CHECK_INT(rig_last(&g)->reason, REASON_ANSWER_BREAKS_OFF);
         CHECK(refused || !holds(&g.to_client, "\r\n0\r\n\r\n"));
         CHECK_INT(http_flow_client_cut(g.flow), old && !refused);
         CHECK(!holds(&g.to_client, SECRET) && !holds(&g.to_client, "ghp_R3al"));
@@ -468,7 +468,7 @@ static void test_flow__what_follows_the_end_is_not_passed_on(void)
         send_answer(&g, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\n\r\n", &packed, 1);
         CHECK(http_flow_done(g.flow));
         CHECK(!holds(&g.to_client, "and ") && !holds(&g.to_client, "\r\n0\r\n\r\n"));
-        CHECK_STR(rig_last(&g)->why, "something follows the end of the compressed answer");
+        CHECK_STR(rig_last(&g)->why, "data after the end of the compressed response");
         rig_end(&g);
 }
 

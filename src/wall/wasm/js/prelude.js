@@ -54,7 +54,7 @@
                         if (n > SECOND - PATH) fail(37, what, path);
                         return [d.fd, base + offset, n];
                 }
-                const e = new Error("ENOENT: no door leads there, " + what + " '" + path + "' (cordon run --read PATH or --write PATH)");
+                const e = new Error("ENOENT: no door covers this path, " + what + " '" + path + "' (cordon run --read PATH or --write PATH)");
                 e.code = "ENOENT";
                 throw e;
         }
