@@ -47,7 +47,7 @@ fi
 # What the kernel does with a crash in a box. A limit stops the program that a pipe starts, and not the one behind a socket.
 if [ "$(id -u)" -eq 0 ] && [ -e /proc/sys/kernel/core_pattern ]; then
         core() { echo "$1" >pattern && unshare -m sh -c 'mount --bind pattern /proc/sys/kernel/core_pattern && "$0" doctor' "$CORDON" | grep -A1 '^[a-z]* *core dumps'; }
-        has "a pipe for crashes: boxes dump none" "$(core '|/usr/lib/helper %p')" "boxes dump no core"
+        has "a pipe for crashes: boxes dump none" "$(core '|/usr/lib/helper %p')" "core dumps are off"
         has "a socket for crashes: theirs go there, too" "$(core '@/run/core.socket')" "in a box too"
         has "with the command that ends it" "$(core '@@/run/core.socket')" "kernel.core_pattern=core"
 else

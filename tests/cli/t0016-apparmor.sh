@@ -57,5 +57,5 @@ else
         has "with the profile that allows it" "$out" "profile cordon \"$exe{,-bwrap}\" flags=(unconfined) { userns, }"
 fi ;;
 esac
-has "doctor has the same" "$(restricted "$CORDON" doctor)" "AppArmor gives user namespaces of this program no power"
+has "doctor has the same" "$(restricted "$CORDON" doctor)" "AppArmor restricts user namespaces for this program"
 done_testing

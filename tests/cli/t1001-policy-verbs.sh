@@ -170,7 +170,7 @@ bad() { # bad NAME TEXT PLACE WORD
         is "$1 runs nothing" "$("$c" run -p bad.policy -- echo RAN 2>/dev/null </dev/null)" ''
 }
 bad "an unknown word" 'box x\n  raed /usr\n' 2:3 raed
-bad "a word twice" 'box a\nbox b\n' 2:1 twice
+bad "a word twice" 'box a\nbox b\n' 2:1 duplicate
 bad "a NUL" 'read /usr\0000x\n' 1:10 NUL
 bad "invalid UTF-8" 'read /\0377\n' 1:7 UTF-8
 bad "a control character" 'read /a\0033b\n' 1:8 control
@@ -193,12 +193,12 @@ is "a door whose date is to come is open" "$(status "$c" why -p new.policy read 
 printf 'read /opt until 2024-02-30\n' >new.policy
 is "a date that is none gives 125" "$(status "$c" check new.policy)" 125
 bad "windows line ends" 'read /usr\r\n' 1:10 'Unix line ends'
-bad "a root that there is not" 'read {project}/x\n' 1:6 'it is {work}, {home} or {tmp}'
+bad "a root that there is not" 'read {project}/x\n' 1:6 'use {work}, {home} or {tmp}'
 bad "a type of handles that there is not" 'in x as video\n' 1:9 'it is binary, text, json, jsonl'
 bad "a byte order mark" '\0357\0273\0277read /usr\n' 1:1 'without a byte order mark'
 odd=$(printf 'odd\033[2J\nforged\342\200\256.cordon')
 printf 'use none\nexpect deny read {home}\n' >"$odd"
-has "the name of a file is inert where its policy holds" "$("$c" check "$odd")" 'odd\x1b[2J\x0aforged\u{202e}.cordon: holds, policy '
+has "the name of a file is inert where its policy holds" "$("$c" check "$odd")" 'odd\x1b[2J\x0aforged\u{202e}.cordon: ok (policy '
 has "an empty name is told as such" "$("$c" check '' 2>&1)" 'error: a file whose name is empty: '
 # bad_place NAME LINE PLACE WORD
 bad_place() {
@@ -209,7 +209,7 @@ bad_place() {
 }
 bad_place "a stage that there is not" 'place api prod https://a.example/' 1:11 'it is live or test'
 bad_place "a stage with a slip" 'place api tset https://a.example/' 1:11 'did you mean "test"?'
-bad_place "the stage mock" 'place api mock https://a.example/' 1:11 'leave the line out'
+bad_place "the stage mock" 'place api mock https://a.example/' 1:11 'remove the line'
 bad_place "a URL without a path" 'place api live https://a.example' 1:16 'with a slash at its end'
 printf 'use base/system\nraed /x\n' >bad.cordon
 for where in bad.cordon "-p bad.cordon"; do
@@ -217,7 +217,7 @@ for where in bad.cordon "-p bad.cordon"; do
         is "check --json of what does not load ($where)" "$("$c" check --json $where 2>err | jq -c '.[] | [.code, .level, .file, .line, .column, .text, .hint]') $(grep -c 'bad.cordon:2:1: unknown word' err)" \
                 '["policy","E","bad.cordon",2,1,"unknown word \"raed\"","did you mean \"read\"?"] 1'
 done
-is "of a flag, which has no line" "$("$c" check --json --read '' 2>/dev/null | jq -c '.[] | [.file, .line, .text]')" '["policy",0,"--read: an empty path"]'
+is "of a flag, which has no line" "$("$c" check --json --read '' 2>/dev/null | jq -c '.[] | [.file, .line, .text]')" '["policy",0,"--read: empty path"]'
 # A name that begins as a place in a file does is a name.
 cp bad.cordon ':1' && cp bad.cordon ':2:3'
 for where in :1 :2:3; do
@@ -265,10 +265,10 @@ mkdir -p "$T/there/build" "$T/elsewhere" && echo in >"$T/there/in" && echo other
 printf 'use base/system\nread {work}\nwrite ./build\nexpect allow write {work}/build/x\nexpect deny write {work}/in\n' >"$T/there/t.cordon"
 printf 'read {work}\nexpect allow read /var/lib/x\nexpect deny read /home/x\n' >"$T/there/lib.cordon"
 away() { (cd "$T/elsewhere" && "$CORDON" "$@" 2>&1); }
-has "check --work holds what expect lines say of {work}" "$(away check --work "$T/there" ../there/t.cordon)" "t.cordon: holds"
-has "and of other paths" "$(away check --work /var/lib ../there/lib.cordon)" "lib.cordon: holds"
+has "check --work holds what expect lines say of {work}" "$(away check --work "$T/there" ../there/t.cordon)" "t.cordon: ok"
+has "and of other paths" "$(away check --work /var/lib ../there/lib.cordon)" "lib.cordon: ok"
 is "which without it do not hold here" "$(away check ../there/lib.cordon >out; echo $?)" 125
-has "with doors of the command line too" "$(away check --work ../there --read '{work}' --expect "allow read $T/there/in")" "holds"
+has "with doors of the command line too" "$(away check --work ../there --read '{work}' --expect "allow read $T/there/in")" ": ok ("
 has "doors --work names the paths of there" "$(away doors --work ../there ../there/t.cordon)" "write $T/there/build"
 has "relative ones too, as run has them" "$(away doors --work ../there --read .)" "read $T/there "
 has "why --work: by which door" "$(away why --work "$T/there" -p ../there/t.cordon read "$T/there/in")" "read $T/there"
@@ -300,11 +300,11 @@ has "in words" "$("$CORDON" doors --stage test --places places --net @bank/x --n
 - @bank is asked for at https://bank.example/v1/ and leads to http://sandbox.example:8080/.
 - @shop is asked for at https://shop.example/ and leads nowhere."
 hasnt "and nothing of places where none were given" "$("$CORDON" doors --net @bank/x)" "Places,"
-has "check: edit and write of one path" "$("$CORDON" check --edit "$T" --write "$T")" "W143: $T has an \`edit\` and a \`write\` door: \`write\` holds"
+has "check: edit and write of one path" "$("$CORDON" check --edit "$T" --write "$T")" "W143: $T has both \`edit\` and \`write\`"
 has "doors: edit and write of one path" "$("$CORDON" doors --edit "$T" --write "$T" | grep "edit $T")" "no effect: the \`write\` door of this path holds"
 hasnt "check: not of a path below" "$("$CORDON" check --edit "$T" --write "$T/below")" W143
-has "run says it, too" "$("$CORDON" run --no-stdin --edit "$T" --write "$T" -- true 2>&1)" "door: \`write\` holds, and changes reach the host at once"
-has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box does not start here: --net: no places file defines @other for the stage test"
+has "run says it, too" "$("$CORDON" run --no-stdin --edit "$T" --write "$T" -- true 2>&1)" "\`write\` wins, and changes reach the host at once"
+has "check: a place that the file does not name" "$("$CORDON" check --stage test --places places --net @other/x)" "W133: this box cannot start on this host: --net: no places file defines @other for the stage test"
 hasnt "one that it names" "$("$CORDON" check --places places --net @bank/x)" "W133"
 has "check: a place that leads nowhere in the stage" "$("$CORDON" check --stage test --places places --net @shop/x)" "--net: W139: @shop leads nowhere in the stage test, so every request to it is refused: \`place shop test https://HOST/\` in the places file says where"
 is "for programs, one note a door" "$("$CORDON" check --json --stage test --places places --net @shop/x --net @bank/x --net '@shop/y GET' | jq -r '[.[] | select(.code == "W139")] | length')" 2
@@ -328,7 +328,7 @@ has "check --places alone asks which policy" "$("$CORDON" check --places places 
 # --- check: doors of the command line beside files, stock policies ---
 printf 'expect deny read /usr\nuse base/system\n' >fails.policy && printf 'use base/system\nexpect deny read /srv\n' >holds.policy
 is "a policy of -p is held, too, where a file stands beside it" "$(status "$c" check -p fails.policy holds.policy)" 125
-is "each is told" "$("$c" check -p holds.policy holds.policy 2>&1 | cut -d , -f 1 | tr '\n' ' ')" "policy: holds holds.policy: holds "
+is "each is told" "$("$c" check -p holds.policy holds.policy 2>&1 | sed "s/ (.*//" | tr '\n' ' ')" "policy: ok holds.policy: ok "
 is "how to look is no door" "$("$c" check --work . --json -- holds.policy)" "$("$c" check --json holds.policy)"
 is "check takes a stock policy by its name" "$(status "$c" check base/git)" 0
 # --- where a lint points to ---
@@ -339,7 +339,7 @@ done
 # --- an own policy is pinned by the digest of its text ---
 mkdir -p "$T/pins/cordon" "$T/pinned" && echo 'read /usr/share' >"$T/pins/cordon/mine.cordon" && printf 'use base/system mine\nexpect deny read /x\n' >"$T/pinned/p.cordon"
 pinned() { XDG_CONFIG_HOME=$T/pins "$CORDON" "$@" 2>&1; }
-line=$(pinned check "$T/pinned/p.cordon" | sed -n 's/.*W142: .*write `\(use mine sha256:[0-9a-f]*\)`.*/\1/p')
+line=$(pinned check "$T/pinned/p.cordon" | sed -n 's/.*W142: .*pin it: `\(use mine sha256:[0-9a-f]*\)`.*/\1/p')
 is "check prints the line that pins an own policy" "$line" "use mine sha256:$(sha256sum <"$T/pins/cordon/mine.cordon" | cut -d' ' -f1)"
 printf 'use base/system\n%s\nexpect deny read /x\n' "$line" >"$T/pinned/p.cordon"
 hasnt "pinned it holds without that note" "$(pinned check "$T/pinned/p.cordon")" W142
@@ -347,5 +347,5 @@ is "and runs" "$(pinned run -q -p "$T/pinned/p.cordon" -- echo ran)" ran
 echo 'write /usr/share' >>"$T/pins/cordon/mine.cordon"
 out=$(pinned run -p "$T/pinned/p.cordon" -- true)
 is "once it has changed nothing runs" $? 125
-has "and the new line is there to be typed" "$out" "hint: look at what changed; then write \`use mine sha256:$(sha256sum <"$T/pins/cordon/mine.cordon" | cut -d' ' -f1)\`"
+has "and the new line is there to be typed" "$out" "hint: review the change, then pin it: \`use mine sha256:$(sha256sum <"$T/pins/cordon/mine.cordon" | cut -d' ' -f1)\`"
 done_testing

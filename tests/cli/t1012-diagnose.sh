@@ -33,7 +33,7 @@ fi
 
 # --- verdicts, by real runs ---
 is "without a ledger there are not enough runs" "$(CORDON_STATE=$T/none status "$c" policy fit base/system)" 2
-has "and it is said how many there are" "$(cat "$T/out")" "3 runs that passed are needed, there are 0"
+has "and it is said how many there are" "$(cat "$T/out")" "needs 3 successful runs, there are 0"
 box broad "use base/system" "read {work}/in.txt {work}/other.txt" "env FOO=bar"
 is "1: nothing ran under it" "$(verdict broad)" "not enough runs"
 runs 2 broad --observe all -- cat in.txt
@@ -60,7 +60,7 @@ is "but not the newest one alone" "$("$c" policy fit --json --last 1 "$T/broad" 
 box blind "use base/system" "read {work}/in.txt"
 runs 4 blind -- cat in.txt
 is "6: runs that nobody looked at tell nothing of files" "$(verdict blind)" "not enough runs"
-has "and it is said what would" "$("$c" policy fit "$T/blind")" "judged by 3 runs that passed with \`cordon run --observe all\`; there are 0"
+has "and it is said what would" "$("$c" policy fit "$T/blind")" "need 3 successful runs with \`cordon run --observe all\`; there are 0"
 box narrow "use base/system"
 runs 2 narrow -- cat "$D/work/in.txt"
 is "7: two refusals in two runs claim nothing yet" "$(verdict narrow)" "not enough runs"
@@ -87,7 +87,7 @@ box own "use base/system"
 runs 3 own --observe all -- true
 runs 3 own -- sh -c 'exit 3'
 is "12: it fails for reasons of its own" "$(verdict own)" fits
-has "which is told" "$("$c" policy fit "$T/own")" "3 failed runs had no refusal that was seen"
+has "which is told" "$("$c" policy fit "$T/own")" "3 failed runs without a recorded block"
 is "what counts as passed can be said" "$("$c" policy fit --status 3 --json "$T/own" | jq -c '.boxes[0] | [.runs, .failed]')" "[6,3]"
 box network "use base/strict"
 if command -v python3 >/dev/null; then

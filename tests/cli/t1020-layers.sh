@@ -114,7 +114,7 @@ ok "the right layer first in all but two ($RIGHT of $SEEN)" test "$RIGHT" -ge $(
 
 # --- words ---
 CORDON_STATE=$T/s.0 status "$CORDON" ledger health >/dev/null
-has "as text, the layer stands first" "$(head -n 1 "$T/out")" "look at this layer first: isolation"
+has "as text, the layer stands first" "$(head -n 1 "$T/out")" "start with: isolation"
 is "a layer that fails gives 1" "$(CORDON_STATE=$T/s.0 status "$CORDON" ledger health)" 1
 is "--layers is not of a policy" "$(status "$CORDON" ledger health base/system)" 125
 is "runs before --since do not count" "$(CORDON_STATE=$T/s.0 "$CORDON" ledger health --since 2999-01-01 --json | jq -r '.facts.runs')" 0

@@ -29,7 +29,7 @@ for who in $users; do
         is "$who: status of the payload" "$($who "$CORDON" run -q -- sh -c 'exit 7' >/dev/null 2>&1; echo $?)" 7
         $who "$CORDON" run -q --time 300ms -- sleep 20 >out 2>&1
         is "$who: a limit ends it" "$?" 124
-        has "$who: doctor tells whose refusal it is" "$($who "$CORDON" doctor)" "a system-call filter around us"
+        has "$who: doctor tells whose refusal it is" "$($who "$CORDON" doctor)" "blocked by an outer seccomp filter"
         # What of it was started has ended with it.
         $who "$CORDON" run -q -- sh -c "sleep 77.$$ & sleep 0.1" >out 2>&1
         is "$who: nothing is left" "$(pgrep -f "^sleep 77[.]$$\$")" ""

@@ -27,7 +27,7 @@ export own
 inside() { unshare ${flags:--m} sh -c "$setup"' exec "$@"' sh "$@" </dev/null; }
 kind() {
         name=$1 wall=$2 setup=$3
-        has "$name: doctor says the $wall wall in its first line" "$(inside "$CORDON" doctor 2>&1 | sed -n 1p)" "boxes                  the $wall wall"
+        has "$name: doctor says the $wall wall in its first line" "$(inside "$CORDON" doctor 2>&1 | sed -n 1p)" "$wall wall"
         inside "$CORDON" run --status-fd 3 -- sh -c 'echo hello; exit 7' 3>status >out 2>err
         is "$name: a box of that wall runs" "$?:$(cat out):$(jq -r '"\(.wall) \(.attested)"' <status)" "7:hello:$wall true"
         is "$name: its note says what it leaves open" "$(grep -c 'the process wall, without namespaces' err)" "$([ $wall = process ] && echo 1 || echo 0)"

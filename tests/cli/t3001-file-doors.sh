@@ -187,8 +187,8 @@ two"
         mkfifo "$D/fifo"
         out=$(box --read "$D/fifo" -- true)
         is "$who: a fifo is no door" $? 125
-        has "$who: and nobody is sent on to another that it is not" "$out" "no door shows a device or a pipe of the host"
-        has "$who: nor from there back" "$(box --sock "$D/fifo" -- true)" "no door shows a device or a pipe of the host"
+        has "$who: and nobody is sent on to another that it is not" "$out" "no door opens a device or a pipe of the host"
+        has "$who: nor from there back" "$(box --sock "$D/fifo" -- true)" "no door opens a device or a pipe of the host"
         rm -f "$D/fifo"
         is "$who: /proc/self/fd is no door" "$(box --read /proc/self/fd -- true >/dev/null; echo $?)" 125
         # Where the box's own stands, the host's cannot: said so, and no line is named that does not help.
@@ -207,7 +207,7 @@ two"
         else
                 skip "$who: the host's shared memory is one" "this host has no /dev/shm"
         fi
-        has "$who: a directory of programs has a slash behind it" "$(box --run "$D/in" -- true)" "write \`--run $D/in/\`"
+        has "$who: a directory of programs has a slash behind it" "$(box --run "$D/in" -- true)" "use \`--run $D/in/\`"
         if [ -r /sys/devices/system/cpu/online ]; then
                 is "$who: a part of /sys is one" "$(box --read /sys/devices/system/cpu -- cat /sys/devices/system/cpu/online)" "$(cat /sys/devices/system/cpu/online)"
                 is "$who: and shows nothing else of it" "$(box --read /sys/devices/system/cpu -- ls /sys /sys/devices | tr '\n' ' ')" "/sys: devices  /sys/devices: system "
@@ -347,7 +347,7 @@ for who in root as_user; do
                 done
                 for door in "--write $L/ws/sys" "--write $L/ws/sys2" "--write $L/ws/proc"; do
                         # shellcheck disable=SC2086
-                        has "$who, $wall: no link lets a box write to the kernel's files: ${door#--}" "$(box --wall $wall $door -- true)" "which is the kernel's: no box writes there"
+                        has "$who, $wall: no link lets a box write to the kernel's files: ${door#--}" "$(box --wall $wall $door -- true)" "which is part of a kernel filesystem; boxes cannot write there"
                 done
                 # What the box can write does not run, whatever the two names are.
                 for doors in "--read $L/tools --write $L/ws/tools" "--read $L/ws/tools --write $L/tools" "--read $L --write $L/ws/tools" "--read $L/tools --write $L/ws/../ws/tools"; do
@@ -389,7 +389,7 @@ for who in root as_user; do
         $who rm "$L/names/bin"
         is "$who: and it is what it was" "$(cat "$L/names/tool")" "$(cat tool)"
         has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" --run sh -- "$L/names/tool")" RAN
-        has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
+        has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is part of a kernel filesystem; boxes cannot write there"
         has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
         # What one line excepts, no link of another opens.
         mkdir -p "$L/p/secret" "$L/p/.git" && echo hidden >"$L/p/secret/key" && echo keep >"$L/p/.git/config" && ln -s ../p/secret "$L/ws/data" && ln -s ../p "$L/ws/all" && ln -s ../p/.git "$L/ws/build" && chmod -R a+rwX "$L"
@@ -479,7 +479,7 @@ mkdir -p "$T/ws/dir" "$T/other" && echo outside >"$T/other/file" && echo inside 
 ln -s "$T/other" "$T/ws/out" && ln -s dir "$T/ws/in" && ln -s "$T/ws/dir" "$T/ws/absolute" && ln -s ../../other "$T/ws/dir/up"
 has "except in an option is told where it belongs" "$("$CORDON" run --read "$T except x" -- true 2>&1)" "a line with \`except\` stands in a file for -p"
 links() { (cd "$T/ws" && "$CORDON" check "$@" 2>&1) | grep -c 'W131'; }
-has "a door that a link leads out of the workspace is told by check" "$(cd "$T/ws" && "$CORDON" check --read out 2>&1)" "W131: $T/ws/out leads out of the workspace by a link, to $T/other: name that path"
+has "a door that leaves the workspace is told by check" "$(cd "$T/ws" && "$CORDON" check --read out 2>&1)" "W131: $T/ws/out leads out of the workspace through a symlink, to $T/other"
 is "edit and write too" "$(links --edit "$T/ws/out" --write "$T/ws/out/file")" 2
 is "a link on the way counts" "$(links --read "$T/ws/in/up/file")" 1
 python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])' "$T/other/s" && ln -s "$T/other/s" "$T/ws/agent"
@@ -489,7 +489,7 @@ mkdir -p "$T/ws/build" && chmod a+rwx "$T/ws/build" && echo key >"$T/other/key" 
 "$CORDON" run -q --write "$T/ws/build" -- ln -s "$T/other/key" "$T/ws/build/tool"
 is "and of what may be run, a file or all in a directory" "$(links --run "$T/ws/build/tool" --run "$T/ws/out/")" 2
 ran() { "$CORDON" run --work "$T/ws" --write "$T/ws/build" --run "$T/ws/build/tool" --run cat -- cat "$T/ws/build/tool" 2>&1; }
-has "run says that too before it starts" "$(ran | head -n 1)" "cordon: note: --run: W131: $T/ws/build/tool leads out of the workspace by a link, to $T/other/key"
+has "run says that too before it starts" "$(ran | head -n 1)" "cordon: note: --run: W131: $T/ws/build/tool leads out of the workspace through a symlink, to $T/other/key"
 ln -s /usr/bin/env "$T/ws/dir/env"
 is "a link to a program file of the host is usual" "$(links --run "$T/ws/dir/env")" 0
 is "one that stays inside does not" "$(links --read "$T/ws/in" --read "$T/ws/absolute/file" --read "$T/ws/dir" --read "$T/ws" --read "$T/ws/none?")" 0
@@ -522,9 +522,9 @@ for who in root as_user; do
         for door in "$T/me" "$T/me/.ssh" "$T" /home; do
                 has "$who: --write ${door#"$T"/} is refused" "$(typed --write "$door")" "E141: $door"
         done
-        has "$who: with the way to insist" "$(typed --write "$T/me/.ssh")" "or write the line \`write $T/me/.ssh\` into a policy file and give it with -p"
+        has "$who: with the way to insist" "$(typed --write "$T/me/.ssh")" "or put \`write $T/me/.ssh\` in a policy file"
         is "$who: which works" "$(typed -q -p "$T/insist.policy")" key
-        has "$who: --read of a store of secrets is said" "$(typed --read "$T/me/.ssh")" "note: --read: W122: $T/me/.ssh holds secrets"
+        has "$who: --read of a store of secrets is said" "$(typed --read "$T/me/.ssh")" "note: --read: W122: $T/me/.ssh contains secrets"
         has "$who: --edit of a whole home is said" "$(typed --edit "$T/me")" "note: --edit: W123: all of $T/me"
         hasnt "$who: a file of the workspace is not refused" "$(typed --write "$T/me/project/.env")" E141
 done

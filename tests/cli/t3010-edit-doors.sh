@@ -129,7 +129,7 @@ for who in root as_user; do
                 is "$who: so do files in a directory that was closed meanwhile: $closed" "$($who "$CORDON" run -q --no-stdin --disk 4M --edit "$D/p" --json -- sh -c "cd $D/p && mkdir c && exec 3>c/3 4>c/4 5>c/5 6>c/6 && chmod $closed && for i in 3 4 5 6; do dd if=/dev/zero bs=1M count=3 >&\$i; done; sleep 20" 2>&1 | grep '^{' | jq -r .limit)" disk
         done
         is "$who: nobody sees when it is counted" "$($who "$CORDON" run -q --no-stdin --edit "$D/p" -- sh -c "cd $D/p && mkdir c && touch -a -d @1 c . && sleep 1 && stat -c %X c ." 2>&1 | tr '\n' ' ')" "1 1 "
-        has "$who: the process wall says that it cannot" "$(box --wall process --edit "$D/p" -- true)" "process wall cannot hold an \`edit\` door"
+        has "$who: the process wall says that it cannot" "$(box --wall process --edit "$D/p" -- true)" "process wall does not support an \`edit\` door"
         tree "$D" >now
         ok "$who: the host is as it was" cmp before now
 done

@@ -60,7 +60,7 @@ has "the plan says it" "$("$CORDON" run --plan --image "$r" -- ls)" "root     / 
 is "no stock door is in the plan" "$("$CORDON" run --plan --image "$r" -- ls | grep -c '^bind')" 0
 is "run lines cannot choose" "$(status "$CORDON" check --image "$r" --run sh)" 125
 is "the process wall cannot hold it" "$(status "$CORDON" run --wall process --image "$r" -- ls)" 125
-has "and says so" "$(cat "$T/err")" "process wall cannot hold an image"
+has "and says so" "$(cat "$T/err")" "process wall does not support an image"
 is "it is one only" "$(status "$CORDON" run --image "$r" --image "$D/door" -- ls)" 125
 is "the host's root is none" "$(status "$CORDON" run --image / -- ls)" 125
 is "nor the home" "$(status "$CORDON" run --image "$HOME" -- ls)" 125

@@ -54,7 +54,7 @@ is "sock pipewire" "$(box --sock pipewire -- sh -c 'echo "$PIPEWIRE_REMOTE"')" "
 is "no other socket comes along" "$(box --sock pipewire -- sh -c 'ls "$1"' sh "$T/run")" pipewire-0
 is "no session: no door" "$(XDG_RUNTIME_DIR='' status "$CORDON" run --sock wayland -- true)" 125
 is "no display: no door" "$(status "$CORDON" run --sock x11 -- true)" 125
-has "doors tells what X11 costs" "$(DISPLAY=:7.0 "$CORDON" doors --sock x11)" "X11: it sees every key and window"
+has "doors tells what X11 costs" "$(DISPLAY=:7.0 "$CORDON" doors --sock x11)" "X11: clients see all keys and windows"
 has "and where it is" "$(DISPLAY=:7.0 "$CORDON" doors --sock x11)" /tmp/.X11-unix/X7
 has "doors tells what sound costs" "$("$CORDON" doors --sock pulse)" "hears the microphone"
 has "a file of that name is ./wayland" "$("$CORDON" run --sock ./wayland -- true 2>&1)" "$T/wayland does not exist"

@@ -80,9 +80,9 @@ has "nor one with that UUID" "$(on nvidia "$CORDON" run --gpu=$uuid -- true)" "t
 has "a missing part is named, with its remedy" "$(on broken "$CORDON" run --gpu -- true)" "the GPU's driver has no /dev/nvidia-uvm"
 has "what only has the name is refused" "$(on wrong "$CORDON" run --gpu -- true)" "/dev/nvidia0 is not the device that has this name"
 
-has "doctor names what it opens" "$(on nvidia "$CORDON" doctor | grep '^yes *gpu ')" ": /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm"
-has "and what is missing" "$(on broken "$CORDON" doctor | grep -A1 '^no *gpu ')" "/dev/nvidia-uvm is missing"
-has "with the command" "$(on broken "$CORDON" doctor | grep -A1 '^no *gpu ')" "mend: nvidia-modprobe -u -c 0"
+has "doctor names what it opens" "$(on nvidia "$CORDON" doctor | grep '^ok *gpu ')" ": /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm"
+has "and what is missing" "$(on broken "$CORDON" doctor | grep -A1 '^missing *gpu ')" "/dev/nvidia-uvm is missing"
+has "with the command" "$(on broken "$CORDON" doctor | grep -A1 '^missing *gpu ')" "fix: nvidia-modprobe -u -c 0"
 has "a node that is root's alone" "$(on nvidia sh -c 'chmod 660 /dev/nvidia0 && exec "$0" doctor' "$CORDON" | grep '^no *gpu ')" "/dev/nvidia0 is not open to boxes"
 is "no row without a GPU" "$(on none "$CORDON" doctor | grep -c '^[a-z]* *gpu ')" 0
 

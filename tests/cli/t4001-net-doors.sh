@@ -38,7 +38,7 @@ GET /b 0"
         is "$who: a loopback address that a door names is the host's" "$(cat "$T/out")" "GET /l 0"
         is "$who: and the result says so" "$(row 127.0.0.1:8080 allow reach)" loopback
         box $who --net localhost:8080 -- true
-        is "$who: a door to localhost, which is the box's own, does not load, and the host's is named" "$status $(grep -c 'localhost is the box itself: 127.0.0.1:8080 is the host' "$T/err")" "125 1"
+        is "$who: a door to localhost, which is the box's own, does not load, and the host's is named" "$status $(grep -c 'localhost means the box itself; for the host use 127.0.0.1:8080' "$T/err")" "125 1"
         box $who --net localhost:8080 --net 127.0.0.1:8080 -- curl -sS -m 10 http://localhost:8080/n
         is "$who: beside that line it is reached" "$(cat "$T/out")" "GET /n 0"
         box $who --net 11.22.33.44:80 -- curl -sS -m 10 http://11.22.33.44/a
@@ -175,7 +175,7 @@ has "what it could not reach is told with the word that opens it" "$(json '.deni
 # What cannot be held is refused at the start.
 box root --wall process --net web.test:80 -- true
 is "the process wall holds no net door" $status 125
-has "and says so" "$(cat "$T/err")" "the process wall cannot hold a \`net\` door"
+has "and says so" "$(cat "$T/err")" "the process wall does not support a \`net\` door"
 CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"

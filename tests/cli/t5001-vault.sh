@@ -146,7 +146,7 @@ if command -v jq >/dev/null; then
         has "check warns of growth" "$("$CORDON" check "$T/p.cordon")" "p.cordon:2:5: W130: the credential creeping: its lifetime grew"
         is "for programs, too" "$("$CORDON" check --json "$T/p.cordon" | jq -r '.[] | select(.code == "W130") | .level')" W
         # What would stop a run here and now is told ahead, with its door; nothing is opened for it either.
-        told() { "$CORDON" check "$@" | sed -n 's/.*W133: this box does not start here: //p'; }
+        told() { "$CORDON" check "$@" | sed -n 's/.*W133: this box cannot start on this host: //p'; }
         is "check: one that is here and for this door is well" "$(told "$T/p.cordon")" ""
         has "one of another class than the stage" "$(told --stage test "$T/p.cordon")" "the credential creeping is a live one and does not load in this stage"
         has "one that is not for this door" "$(told --net 'https://api.test/** GET with creeping')" "the credential creeping is not for this door: net https://api.test/** GET"

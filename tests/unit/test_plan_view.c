@@ -497,17 +497,17 @@ static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(
 {
         SCENE(read);
         refused(&read, "use none\n  read /d /gone\n", ERR_DOOR, "t:2:11: /gone does not exist on this host",
-                "write `read /gone?` if it may be missing");
+                "use `read /gone?` if it may be missing");
         SCENE(write);
         refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: /gone does not exist on this host",
                 "its directory does not exist either: make that first; or write `write /gone?` if it may be "
                 "missing");
         SCENE(sock);
         refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: /gone does not exist on this host",
-                "write `sock /gone?` if it may be missing");
+                "use `sock /gone?` if it may be missing");
         SCENE(run);
         refused(&run, "use none\nrun cat gone\n", ERR_DOOR, "t:2:9: program gone does not exist on this host",
-                "write `run gone?` if it may be missing");
+                "use `run gone?` if it may be missing");
 }
 
 /* The line between the backquotes of a hint, as a policy: it must load, and open this path, optional. */
@@ -580,7 +580,7 @@ static void test_view__a_refused_flag_is_told_by_its_name(void)
 {
         flag_refused("read", "/gone", "--read: /gone does not exist on this host");
         flag_refused("run", "gone", "--run: program gone does not exist on this host");
-        flag_refused("sock", "/s.sock", "--sock: the process wall cannot hold a `sock` door");
+        flag_refused("sock", "/s.sock", "--sock: the process wall does not support a `sock` door");
 }
 
 static void test_view__a_socket_in_a_read_or_write_door_is_refused(void)
@@ -804,7 +804,7 @@ static void test_view__the_process_wall_has_no_edit_doors(void)
         s.r.wall = WALL_PROCESS;
         CHECK(!scene_plan(&s, "use none\nedit /d\n"));
         CHECK_INT(s.e.code, ERR_HOST);
-        CHECK(strstr(s.e.what, "the process wall cannot hold an `edit` door") != NULL);
+        CHECK(strstr(s.e.what, "the process wall does not support an `edit` door") != NULL);
 }
 
 static void test_view__walls_that_are_not_built_are_refused(void)
@@ -815,7 +815,7 @@ static void test_view__walls_that_are_not_built_are_refused(void)
                 s.r.wall = walls[i];
                 CHECK(!scene_plan(&s, "use none\n"));
                 CHECK_INT(s.e.code, ERR_HOST);
-                CHECK(strstr(s.e.what, "is not built yet") != NULL);
+                CHECK(strstr(s.e.what, "is not implemented") != NULL);
         }
 }
 
@@ -837,8 +837,8 @@ static void test_view__the_process_wall_hides_nothing_without_landlock(void)
         SCENE(s);
         s.r.wall = WALL_PROCESS;
         refused(&s, "use none\nread /d except sub/deep\nwall process without landlock\n", ERR_HOST,
-                "t:2:6: the process wall holds an `except` by Landlock alone",
-                "leave `without landlock` out");
+                "t:2:6: the process wall enforces `except` by Landlock alone",
+                "remove `without landlock`");
 }
 
 static void test_view__the_process_wall_refuses_sock(void)
@@ -846,7 +846,7 @@ static void test_view__the_process_wall_refuses_sock(void)
         SCENE(sock);
         sock.r.wall = WALL_PROCESS;
         refused(&sock, "use none\nsock /s.sock\n", ERR_HOST,
-                "t:2:6: the process wall cannot hold a `sock` door",
+                "t:2:6: the process wall does not support a `sock` door",
                 "it needs the namespace wall: see `cordon doctor`");
 }
 

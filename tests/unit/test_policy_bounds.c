@@ -785,76 +785,73 @@ static void check_bounds_refused(const char *bounds, const char *what, const cha
 
 static void test_bounds__load_errors(void)
 {
-        check_bounds_refused(
-                "where", "t:2:1: the bound after `where` is missing",
-                "write `net DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where "
-                "BOUND...] [as TYPE] [ask ...]`");
+        check_bounds_refused("where", "t:2:1: the bound after `where` is missing",
+                             "use `net DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] "
+                             "[where BOUND...] [as TYPE] [ask ...]`");
         check_bounds_refused("where only", "t:2:31: \"only\": no bound",
-                             "write NAME=TYPE, NAME?=TYPE where it may be missing");
+                             "use NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused("where amount", "t:2:31: \"amount\": no bound",
-                             "write NAME=TYPE, NAME?=TYPE where it may be missing");
-        check_bounds_refused("where a=int:1..5 a=int:1..6",
-                             "t:2:42: \"a=int:1..6\": this parameter is named twice", "");
-        check_bounds_refused("where a=int:1..5 A=int:1..6",
-                             "t:2:42: \"A=int:1..6\": to some servers this is another parameter of the line",
-                             "name it in the one spelling that the server has");
+                             "use NAME=TYPE, NAME?=TYPE where it may be missing");
+        check_bounds_refused("where a=int:1..5 a=int:1..6", "t:2:42: \"a=int:1..6\": duplicate parameter",
+                             "");
+        check_bounds_refused(
+                "where a=int:1..5 A=int:1..6",
+                "t:2:42: \"A=int:1..6\": some servers treat this as another parameter of the line",
+                "use the one spelling that the server has");
         check_bounds_refused("where a=int:1..5 a.b=int:1..6",
-                             "t:2:42: \"a.b=int:1..6\": of two parameters one lies in the other",
-                             "name the inner one");
-        check_bounds_refused("where a=int:5..1",
-                             "t:2:31: \"a=int:5..1\": the range is empty: nothing lies in it",
-                             "write the smaller number first");
+                             "t:2:42: \"a.b=int:1..6\": one parameter contains the other",
+                             "use the inner one");
+        check_bounds_refused("where a=int:5..1", "t:2:31: \"a=int:5..1\": empty range",
+                             "put the smaller number first");
         check_bounds_refused("where a=int:1-5",
                              "t:2:31: \"a=int:1-5\": the range is missing, or does not start with an integer",
-                             "write int:MIN..MAX; either end may be left out");
+                             "use int:MIN..MAX; either end may be left out");
         check_bounds_refused(
                 "where a=int:01..5",
                 "t:2:31: \"a=int:01..5\": an end of the range is not a plain decimal integer of 64 bits",
-                "write int:MIN..MAX; either end may be left out");
+                "use int:MIN..MAX; either end may be left out");
         check_bounds_refused(
                 "where a=int:1..9223372036854775808",
                 "t:2:31: \"a=int:1..9223372036854775808\": an end of the range is not a plain decimal "
                 "integer of 64 "
                 "bits",
-                "write int:MIN..MAX; either end may be left out");
-        check_bounds_refused("where a=int", "t:2:31: \"a=int\": the type is not whole",
-                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
-                             "list:MAX:TYPE");
-        check_bounds_refused("where a=inte:1..5", "t:2:31: \"a=inte:1..5\": no such type of a parameter",
+                "use int:MIN..MAX; either end may be left out");
+        check_bounds_refused(
+                "where a=int", "t:2:31: \"a=int\": incomplete type",
+                "use int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or list:MAX:TYPE");
+        check_bounds_refused("where a=inte:1..5", "t:2:31: \"a=inte:1..5\": unknown parameter type",
                              "did you mean \"int\"?");
-        check_bounds_refused("where a=regex:x", "t:2:31: \"a=regex:x\": no such type of a parameter",
-                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
-                             "list:MAX:TYPE");
-        check_bounds_refused("where a=one:", "t:2:31: \"a=one:\": an empty value in the list",
-                             "write one:A|B");
+        check_bounds_refused(
+                "where a=regex:x", "t:2:31: \"a=regex:x\": unknown parameter type",
+                "use int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or list:MAX:TYPE");
+        check_bounds_refused("where a=one:", "t:2:31: \"a=one:\": an empty value in the list", "use one:A|B");
         check_bounds_refused("where a=one:x|x", "t:2:31: \"a=one:x|x\": a value is named twice", "");
         check_bounds_refused("where a=one:x|%zz",
                              "t:2:31: \"a=one:x|%zz\": % must be followed by two hexadecimal digits",
-                             "write %25 for %");
+                             "use %25 for %");
         check_bounds_refused("where a=one:%0a",
                              "t:2:31: \"a=one:%0a\": a value is not UTF-8, or holds a control character", "");
         check_bounds_refused("where a=one:%00",
                              "t:2:31: \"a=one:%00\": a value is not UTF-8, or holds a control character", "");
         check_bounds_refused("where a=text:0",
                              "t:2:31: \"a=text:0\": the length must be a number of bytes from 1 to 65536",
-                             "write text:80");
-        check_bounds_refused("where a=bool:x", "t:2:31: \"a=bool:x\": nothing follows this type",
-                             "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or "
-                             "list:MAX:TYPE");
+                             "use text:80");
         check_bounds_refused(
-                "where a=num:1..5e3",
-                "t:2:31: \"a=num:1..5e3\": an end of the range has more than 11 digits before the point or 4 "
-                "after it, or is no number",
-                "write num:MIN..MAX, as num:0.01..2500; either end may be left out");
+                "where a=bool:x", "t:2:31: \"a=bool:x\": nothing follows this type",
+                "use int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or list:MAX:TYPE");
+        check_bounds_refused("where a=num:1..5e3",
+                             "t:2:31: \"a=num:1..5e3\": invalid range: at most 11 digits before and 4 after "
+                             "the decimal point",
+                             "use num:MIN..MAX, as num:0.01..2500; either end may be left out");
         check_bounds_refused("where a=num:5",
                              "t:2:31: \"a=num:5\": the range is missing, or does not start with a number",
-                             "write num:MIN..MAX, as num:0.01..2500; either end may be left out");
+                             "use num:MIN..MAX, as num:0.01..2500; either end may be left out");
         check_bounds_refused("where a=lines:0",
                              "t:2:31: \"a=lines:0\": the length must be a number of bytes from 1 to 65536",
-                             "write lines:4000");
+                             "use lines:4000");
         check_bounds_refused("where a?=none",
                              "t:2:31: \"a?=none\": `none` means that the parameter is missing",
-                             "write NAME=none");
+                             "use NAME=none");
         static const char *const lists[] = { "a=list:one:x", "a=list:0:bool", "a=list:65:bool", "a=list:3" };
         for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
                 AUTO_BUF(bound);
@@ -864,36 +861,33 @@ static void test_bounds__load_errors(void)
                         &what,
                         "t:2:31: \"%s\": the number of items must be from 1 to 64, and their type follow it",
                         lists[i]);
-                check_bounds_refused(buf_str(&bound), buf_str(&what), "write list:5:one:A|B");
+                check_bounds_refused(buf_str(&bound), buf_str(&what), "use list:5:one:A|B");
         }
         check_bounds_refused("where a=list:3:none",
                              "t:2:31: \"a=list:3:none\": `none` means that the parameter is missing",
-                             "write NAME=none");
+                             "use NAME=none");
         check_bounds_refused("where a=list:3:list:3:bool",
-                             "t:2:31: \"a=list:3:list:3:bool\": no such type of a parameter",
+                             "t:2:31: \"a=list:3:list:3:bool\": unknown parameter type",
                              "did you mean \"list\"?");
-        check_bounds_refused("where a=lst:3:bool", "t:2:31: \"a=lst:3:bool\": no such type of a parameter",
+        check_bounds_refused("where a=lst:3:bool", "t:2:31: \"a=lst:3:bool\": unknown parameter type",
                              "did you mean \"list\"?");
-        check_bounds_refused("where a[]=bool", "t:2:31: \"a[]=bool\": this cannot name a parameter",
+        check_bounds_refused("where a[]=bool", "t:2:31: \"a[]=bool\": invalid parameter name",
                              "letters, digits, _ and -; a.b for the member b of a");
-        check_bounds_refused("where a..b=bool", "t:2:31: \"a..b=bool\": this cannot name a parameter",
+        check_bounds_refused("where a..b=bool", "t:2:31: \"a..b=bool\": invalid parameter name",
                              "letters, digits, _ and -; a.b for the member b of a");
-        check_bounds_refused("where 0=bool", "t:2:31: \"0=bool\": this cannot name a parameter",
+        check_bounds_refused("where 0=bool", "t:2:31: \"0=bool\": invalid parameter name",
                              "letters, digits, _ and -; a.b for the member b of a");
-        check_bounds_refused("where a=bool where b=bool", "t:2:44: `where` is stated twice", "");
+        check_bounds_refused("where a=bool where b=bool", "t:2:44: duplicate `where`", "");
         check_bounds_refused("where a=bool WEBSOCKET", "t:2:5: `where` cannot see into a WebSocket",
                              "give WEBSOCKET a line of its own");
-        check_bounds_refused("where a=bool in bodi",
-                             "t:2:41: \"bodi\": parameters stand in the body or in the query",
+        check_bounds_refused("where a=bool in bodi", "t:2:41: \"bodi\": must be body or query",
                              "did you mean \"body\"?");
-        check_bounds_refused("where a=bool in header",
-                             "t:2:41: \"header\": parameters stand in the body or in the query",
-                             "write `in body` or `in query`");
-        check_bounds_refused("where a=bool in body in query",
-                             "t:2:46: `in` stands behind no parameter of its own",
-                             "write NAME=TYPE ... in body, or in query");
+        check_bounds_refused("where a=bool in header", "t:2:41: \"header\": must be body or query",
+                             "use `in body` or `in query`");
+        check_bounds_refused("where a=bool in body in query", "t:2:46: `in` must follow a parameter",
+                             "use NAME=TYPE ... in body, or in query");
         check_bounds_refused("where in body", "t:2:31: \"in\": no bound",
-                             "write NAME=TYPE, NAME?=TYPE where it may be missing");
+                             "use NAME=TYPE, NAME?=TYPE where it may be missing");
         check_bounds_refused("where a=bool onyl",
                              "t:2:38: \"onyl\" is neither a method nor `with`, `cap`, `reach`, `touches`, "
                              "`where`, `as`, `label`, `accepts`, `declassify`, `ask` or `until`",
@@ -902,8 +896,8 @@ static void test_bounds__load_errors(void)
         struct checked_policy *c =
                 load_in("t", span_str("use none\nnet pay.test:443 where a=bool\n"), &fixed_context, &e);
         CHECK(!c);
-        CHECK_STR(e.what, "t:2:24: a parameter cannot be seen in a raw connection");
-        CHECK_STR(e.hint, "write https://host/path instead of host:port");
+        CHECK_STR(e.what, "t:2:24: parameters are not visible in a raw connection");
+        CHECK_STR(e.hint, "use https://host/path instead of host:port");
         c = load_in("t", span_str("{\"doors\":[{\"net\":\"https://a.test/\",\"where\":[]}]}"), &fixed_context,
                     &e);
         CHECK(!c && strstr(e.what, "an empty list bounds nothing"));

@@ -367,13 +367,12 @@ static void test_decide__a_double_line_stays_open_as_long_as_the_longer_one(void
 static void test_expect__lines_are_held_at_load(void)
 {
         check_refused("use none\nread /a\nexpect deny read /a/b\n",
-                      "t:3:1: expected to be denied, but it is allowed: read /a/b",
-                      "it is allowed by `read /a` of t");
+                      "t:3:1: expect deny failed: read /a/b is allowed", "it is allowed by `read /a` of t");
         check_refused("use none\nexpect allow read /a/b\n",
-                      "t:2:1: expected to be allowed, but no door covers it: read /a/b (no-door)",
+                      "t:2:1: expect allow failed: read /a/b is denied (no-door)",
                       "the line `read /a/b` would allow it");
         check_refused("use none\nexpect allow write /a/b\n",
-                      "t:2:1: expected to be allowed, but no door covers it: write /a/b (no-door)",
+                      "t:2:1: expect allow failed: write /a/b is denied (no-door)",
                       "the line `edit /a/b` would allow it");
         check_refused("expect deny reed /a\n", "t:1:13: unknown effect \"reed\"", "did you mean \"read\"?");
         check_refused("expect deny net https://x.example/\n", "t:1:13: the method is missing", NULL);

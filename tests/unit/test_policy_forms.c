@@ -130,7 +130,7 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
         check_refused("{\"doors\":[{\"read\":[\"/a\"]}]}", "t:1:19: a string must stand here", NULL);
         check_refused("{\"doors\":{}}", "t:1:10: a list of doors must stand here", NULL);
         check_refused("{\"box\":\"a\",\"box\":\"b\"}", "t:1:12: the key \"box\" stands here twice", NULL);
-        check_refused("{\"limit\":{\"time\":5}}", "t:1:18: \"5\" is not a value for `limit time`", NULL);
+        check_refused("{\"limit\":{\"time\":5}}", "t:1:18: invalid value \"5\" for `limit time`", NULL);
         check_refused("{\"limit\":{\"tme\":\"5s\"}}", "t:1:17: unknown limit \"tme\"",
                       "did you mean \"time\"?");
         check_refused("{\"without\":[\"landlock\"]}", "t:1:12: \"without\" needs \"wall\"", NULL);
@@ -142,8 +142,8 @@ static void test_json__unknown_and_misplaced_keys_are_errors_with_their_place(vo
                       NULL);
         check_refused("{\"doors\":[{\"read\":\"/a\\u0000b\"}]}", "t:1:28: a NUL cannot stand in a string",
                       NULL);
-        check_refused("{\"doors\":[{\"read\":\"/a\\nb\"}]}",
-                      "t:1:21: a control or invisible character (\\x0a) cannot stand in a policy", NULL);
+        check_refused("{\"doors\":[{\"read\":\"/a\\nb\"}]}", "t:1:21: control or invisible character (\\x0a)",
+                      NULL);
         check_refused("{\"ask\":\"x\"}", "t:1:8: unknown key \"ask\"", NULL);
         check_refused("{} x", "t:1:4: something is left over after the value", NULL);
         check_refused("{\"expect\":[\"deny reed /a\"]}", "t:1:17: unknown effect \"reed\"", NULL);

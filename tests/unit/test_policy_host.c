@@ -84,18 +84,16 @@ static void test_net__a_hint_says_what_to_write(void)
                       "cher.example:443\n",
                       "t:1:5: \"b\xc3\xbc"
                       "cher.example:443\": the host is not plain ASCII",
-                      "write its xn-- form");
-        check_refused("net *.co.uk:443\n",
-                      "t:1:5: \"*.co.uk:443\": a wildcard over a suffix where strangers register names",
-                      NULL);
-        check_refused("net *.com:443\n", "t:1:5: \"*.com:443\": a wildcard over a whole top-level domain",
-                      "name at least two labels after *.");
+                      "use its xn-- form");
+        check_refused("net *.co.uk:443\n", "t:1:5: \"*.co.uk:443\": wildcard covers a public suffix", NULL);
+        check_refused("net *.com:443\n", "t:1:5: \"*.com:443\": wildcard covers a top-level domain",
+                      "use at least two labels after *.");
         check_refused("net example.org\n", "t:1:5: \"example.org\": the port is missing",
-                      "write host:443, or https://host/** for requests");
+                      "use host:443, or https://host/** for requests");
         check_refused("net https://h.example\n", "t:1:5: \"https://h.example\": the path is missing",
                       "end it in / for one page, in /** for all below");
         check_refused("net h.example:443 GET\n", "t:1:19: a method cannot be seen in a raw connection",
-                      "write https://host/** instead of host:port");
+                      "use https://host/** instead of host:port");
         check_refused("net https://h.example/** GTE\n",
                       "t:1:26: \"GTE\" is neither a method nor `with`, `cap`, `reach`, `touches`, `where`, "
                       "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
@@ -109,22 +107,20 @@ static void test_net__a_hint_says_what_to_write(void)
                       "`as`, `label`, `accepts`, `declassify`, `ask` or `until`",
                       "did you mean \"GET\"?");
         check_refused("net GET https://h.example/**\n",
-                      "t:1:5: \"GET\": the destination stands before its methods",
-                      "write https://host/** GET");
-        check_refused("net https://h.example/** GET GET\n", "t:1:30: \"GET\" is named twice", NULL);
-        check_refused("net https://h.example/** with a with b\n", "t:1:38: `with` is stated twice", NULL);
-        check_refused(
-                "net https://h.example/** cap 0\n", "t:1:30: \"0\" is not a cap",
-                "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of one way, or `cap "
-                "2000/h` for requests an hour");
-        check_refused("net https://h.example/** cap 1M/out cap 2M/out\n", "t:1:41: `cap` is stated twice",
-                      NULL);
+                      "t:1:5: \"GET\": the destination must come before its methods",
+                      "use https://host/** GET");
+        check_refused("net https://h.example/** GET GET\n", "t:1:30: duplicate \"GET\"", NULL);
+        check_refused("net https://h.example/** with a with b\n", "t:1:38: duplicate `with`", NULL);
+        check_refused("net https://h.example/** cap 0\n", "t:1:30: \"0\" is not a cap",
+                      "use `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of one way, or `cap "
+                      "2000/h` for requests an hour");
+        check_refused("net https://h.example/** cap 1M/out cap 2M/out\n", "t:1:41: duplicate `cap`", NULL);
         check_refused("net https://h.example/** cap 1M/up\n", "t:1:30: \"1M/up\" is not a cap", NULL);
         check_refused("net https://h.example/** cap 5/m\n", "t:1:30: \"5/m\" is not a cap", NULL);
         check_refused("net ftp://h.example/\n",
                       "t:1:5: \"ftp://h.example/\": only http and https can be inspected", NULL);
         check_refused("net wss://h.example/ GET\n",
-                      "t:1:5: \"wss://h.example/\" is for WebSockets, and has no other method", NULL);
+                      "t:1:5: \"wss://h.example/\" is a WebSocket URL and takes no other method", NULL);
 }
 
 static const struct test_case cases[] = {

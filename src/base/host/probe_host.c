@@ -38,7 +38,7 @@ void host_look_account(struct host_finding *f)
         if (host_facts_quick(&q, &e) < 0)
                 host_say(f, HOST_NO, "%s", e.what);
         else if (q.has_setid && (q.has_sys_admin || !q.maps_all))
-                host_say(f, HOST_YES, "uid %u, may become another id: boxes get one of their own", q.uid);
+                host_say(f, HOST_YES, "uid %u, privileged: boxes get their own uid", q.uid);
         else if (q.has_setid) {
                 host_say(f, HOST_WEAK,
                          "uid %u without CAP_SYS_ADMIN: boxes with doors get the process wall, and read what "
@@ -46,7 +46,7 @@ void host_look_account(struct host_finding *f)
                          q.uid);
                 host_mend(f, HOST_AS_USER);
         } else
-                host_say(f, HOST_YES, "uid %u without privilege: boxes run as this id and no other", q.uid);
+                host_say(f, HOST_YES, "uid %u, unprivileged: boxes run as this uid", q.uid);
 }
 
 /* --- containers --- */
@@ -85,9 +85,9 @@ void host_look_container(struct host_finding *f)
 {
         const char *name = host_container(f->cx);
         if (!name)
-                host_say(f, HOST_YES, "not in a container, as far as can be seen");
+                host_say(f, HOST_YES, "no container detected");
         else
-                host_say(f, HOST_WEAK, "inside a container (%s): what it forbids, boxes cannot have", name);
+                host_say(f, HOST_WEAK, "inside a container (%s), whose restrictions apply to boxes", name);
 }
 
 /* --- control groups --- */
@@ -102,7 +102,7 @@ static bool may_make(int dir, int *ret_sys)
 
 static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
 {
-        host_say(f, HOST_WEAK, "%s is not ours to use (%s): rlimits only", what, strerror(sys));
+        host_say(f, HOST_WEAK, "cannot use %s (%s); rlimits only", what, strerror(sys));
         if (sys == EROFS)
                 host_mend(f, "docker run -v /sys/fs/cgroup:/sys/fs/cgroup:rw --cgroupns=private ...");
         else if (access("/run/systemd/system", F_OK) != 0)
@@ -129,7 +129,7 @@ static void look_limit(struct host_finding *f, enum host_controller c, const cha
 
         bool v2 = h.v2.present && h.v2_has[c];
         if (!v2 && !h.v1[c].present) {
-                host_say(f, HOST_WEAK, "no control group with %s is mounted: rlimits only", name);
+                host_say(f, HOST_WEAK, "no cgroup controller %s mounted; rlimits only", name);
                 host_mend(f, "sudo mount -t cgroup2 none /sys/fs/cgroup");
                 return;
         }
@@ -158,7 +158,7 @@ void host_look_core(struct host_finding *f)
                 host_say(f, HOST_YES, "core_pattern cannot be read here");
         else if (text[0] == '|')
                 host_say(f, HOST_WEAK,
-                         "a crash starts a program as root on the host (%.80s); boxes dump no core", text);
+                         "core_pattern runs a program as root (%.80s); core dumps are off in boxes", text);
         else if (text[0] == '@') { /* since Linux 6.16, which ignores RLIMIT_CORE for it */
                 host_say(f, HOST_WEAK, "a crash, in a box too, is handed to a program of the host (%.80s)",
                          text);
@@ -175,7 +175,7 @@ void host_look_tiocsti(struct host_finding *f)
                 return;
         }
 
-        host_say(f, HOST_WEAK, "TIOCSTI is on%s; boxes have a terminal of their own and a filter against it",
+        host_say(f, HOST_WEAK, "TIOCSTI enabled%s; boxes use private terminals and filter it",
                  on >= 0                              ? ""
                  : access("/proc/sys/dev", F_OK) == 0 ? " (kernel before 6.2)"
                                                       : ", or cannot be read here");
@@ -191,7 +191,7 @@ void host_look_io_uring(struct host_finding *f)
                 return;
         }
 
-        host_say(f, HOST_WEAK, "on for %s; the filter of a box refuses it",
+        host_say(f, HOST_WEAK, "enabled for %s; blocked in boxes by seccomp",
                  off == 1 ? "members of a group" : "every program");
         if (off >= 0)
                 host_mend(f, "sudo sysctl -w kernel.io_uring_disabled=2");
@@ -217,5 +217,5 @@ void host_look_kvm(struct host_finding *f)
                 return;
         }
 
-        host_say(f, HOST_NO, "no vm wall: /dev/kvm: %s", host_why(&o, why));
+        host_say(f, HOST_NO, "/dev/kvm: %s (needed by a future vm wall)", host_why(&o, why));
 }

@@ -35,7 +35,7 @@ void host_look_nnp(struct host_finding *f)
         if (o.sys)
                 host_say(f, HOST_NO, "cannot be set: %s", host_why(&o, why));
         else
-                host_say(f, HOST_YES, "set: no setuid program gains anything");
+                host_say(f, HOST_YES, "works: setuid programs gain no privileges");
 }
 
 /* Allows everything, but getppid fails with a special errno: proof that the filter runs. */
@@ -72,7 +72,7 @@ void host_look_seccomp(struct host_finding *f)
         if (o.sys)
                 host_say(f, HOST_NO, "a filter cannot be loaded: %s", host_why(&o, why));
         else
-                host_say(f, HOST_YES, "a filter was loaded and refused a call%s",
+                host_say(f, HOST_YES, "works: a test filter blocked a call%s",
                          host_filtered() == 2 ? " (another filter is already in force)" : "");
 }
 
@@ -82,9 +82,9 @@ void host_look_notify(struct host_finding *f)
         struct host_outcome o = host_try(try_seccomp, SECCOMP_FILTER_FLAG_NEW_LISTENER);
         if (o.sys == EBUSY)
                 host_say(f, HOST_WEAK,
-                         "another supervisor listens to this process already: denials are not explained");
+                         "another seccomp supervisor is attached; blocked calls cannot be explained");
         else if (o.sys)
-                host_say(f, HOST_WEAK, "no listener can be had, so denials are not explained: %s",
+                host_say(f, HOST_WEAK, "no seccomp listener; blocked calls cannot be explained: %s",
                          host_why(&o, why));
         else
                 host_say(f, HOST_YES, "a supervisor can be notified of denied calls");
@@ -133,7 +133,7 @@ static void say_landlock(struct host_finding *f, const struct host_facts *q)
 
         for (int i = known + 1; i <= LANDLOCK_KNOWN; i++) {
                 size_t n = strlen(text);
-                (void) strncat(text, n ? ", " : "; not here: ", sizeof text - n - 1);
+                (void) strncat(text, n ? ", " : "; missing: ", sizeof text - n - 1);
                 n = strlen(text);
                 (void) strncat(text, landlock_adds[i], sizeof text - n - 1);
         }
@@ -180,6 +180,6 @@ void host_look_memfd(struct host_finding *f)
         else if (o.sys == 0)
                 host_say(f, HOST_WEAK, "sealed memfds exist, but vm.memfd_noexec does not");
         else
-                host_say(f, HOST_WEAK, "programs can be run from memory: kernel before 6.3: %s",
+                host_say(f, HOST_WEAK, "memfd programs can be executed (kernel older than 6.3): %s",
                          host_why(&o, why));
 }

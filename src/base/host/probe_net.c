@@ -77,11 +77,11 @@ void host_look_veth(struct host_finding *f)
         char why[96];
         struct host_outcome o = host_try(try_veth, 0);
         if (o.sys == 0) {
-                host_say(f, HOST_YES, "a veth pair was made in a network namespace: net doors need no root");
+                host_say(f, HOST_YES, "works: net doors need no root");
                 return;
         }
 
-        host_say(f, HOST_WEAK, "no veth link, so no net door: %s", host_why(&o, why));
+        host_say(f, HOST_WEAK, "no veth device; net doors are unavailable: %s", host_why(&o, why));
         if (o.sys == EOPNOTSUPP)
                 host_mend(f, "sudo modprobe veth");
 }
@@ -203,7 +203,7 @@ static void look_program(struct host_finding *f, const char *name, const char *w
         if (o.sys)
                 host_say(f, HOST_WEAK, "%.60s cannot be tried: %s", path, host_why(&o, why));
         else if (o.value == 125)
-                host_say(f, HOST_YES, "%.100s loads, OpenSSL with it", path);
+                host_say(f, HOST_YES, "%.100s starts (OpenSSL found)", path);
         else if (o.value == 127)
                 host_say(f, HOST_WEAK, "%.60s does not load without %.60s, so %s", path,
                          o.text[0] ? o.text : "the C library glibc, which this host lacks", without);
@@ -235,6 +235,7 @@ void host_look_roots(struct host_finding *f)
                 }
         }
 
-        host_say(f, HOST_WEAK, "this host has no file of roots: doors that open TLS up trust no server");
+        host_say(f, HOST_WEAK,
+                 "no CA certificates on this host: doors with paths or credentials trust no server");
         host_mend(f, "sudo apt-get install ca-certificates");
 }

@@ -100,10 +100,10 @@ static void explain(struct host_finding *f, const struct host_outcome *o)
                 host_mend(f, "sudo sysctl -w kernel.unprivileged_userns_clone=1");
         } else if (geteuid() != 0 &&
                    host_sysctl("/proc/sys/kernel/apparmor_restrict_unprivileged_userns") == 1) {
-                host_say(f, HOST_NO, "AppArmor gives user namespaces of this program no power: %s", why);
+                host_say(f, HOST_NO, "AppArmor restricts user namespaces for this program: %s", why);
                 mend_apparmor(f);
         } else if (host_filtered() == 2 && o->step == STEP_UNSHARE) {
-                host_say(f, HOST_NO, "a system-call filter around us (a container's?) refuses: %s", why);
+                host_say(f, HOST_NO, "blocked by an outer seccomp filter, probably a container's: %s", why);
                 host_mend(f, "docker run --security-opt seccomp=unconfined ... (podman: the same)");
         } else {
                 static const char *const steps[] = { "", "making", "mapping", "mounting in", "starting in",
@@ -120,7 +120,7 @@ void host_look_userns(struct host_finding *f)
         if (o.sys)
                 explain(f, &o);
         else
-                host_say(f, HOST_YES, "made, mapped and mounted in");
+                host_say(f, HOST_YES, "works");
 }
 
 /* --- one namespace each --- */
@@ -143,7 +143,7 @@ static void look_ns(struct host_finding *f, unsigned long flag, const char *foun
 
 void host_look_net(struct host_finding *f)
 {
-        look_ns(f, CLONE_NEWNET, "made: a box has a loopback of its own, and no network without net doors");
+        look_ns(f, CLONE_NEWNET, "works: private loopback, no other network without net doors");
 }
 void host_look_ipc(struct host_finding *f) { look_ns(f, CLONE_NEWIPC, "made"); }
 
@@ -156,7 +156,7 @@ static int try_name(struct host_outcome *o, unsigned long flags)
 /* podman's filter lets user namespaces be made, but no name be set in them. */
 void host_look_uts(struct host_finding *f)
 {
-        look_ns(f, CLONE_NEWUTS, "made, with a name of its own");
+        look_ns(f, CLONE_NEWUTS, "works");
         struct host_outcome o = host_try(try_name, CLONE_NEWUTS);
         if (f->state == HOST_NO || o.sys == 0)
                 return;
@@ -266,7 +266,7 @@ void host_look_proc(struct host_finding *f)
         char why[96];
         struct host_outcome o = host_try(try_pid, PROC_SUBSET);
         if (o.sys == 0) {
-                host_say(f, HOST_YES, "mounted with subset=pid in a new pid namespace");
+                host_say(f, HOST_YES, "works (subset=pid)");
                 return;
         }
 
@@ -289,7 +289,7 @@ void host_look_proc_files(struct host_finding *f)
         char why[96];
         struct host_outcome o = host_try(try_pid, PROC_COVERED);
         if (o.sys == 0)
-                host_say(f, HOST_YES, "boxes have a cpuinfo, meminfo, stat ... of their own");
+                host_say(f, HOST_YES, "boxes have their own cpuinfo, meminfo, stat ...");
         else
                 host_say(f, HOST_WEAK, "boxes have no /proc/cpuinfo, meminfo, stat ...: %s",
                          host_why(&o, why));
@@ -363,7 +363,7 @@ void host_look_overlay(struct host_finding *f)
         char why[96];
         struct host_outcome o = host_try(try_overlay, 0);
         if (o.sys == 0) {
-                host_say(f, HOST_YES, "mounted in a user namespace: edit doors need no root");
+                host_say(f, HOST_YES, "works: edit doors need no root");
                 return;
         }
 
@@ -413,11 +413,11 @@ void host_look_fuse(struct host_finding *f)
 
         struct host_outcome o = host_try(try_fuse, 0);
         if (o.sys == 0) {
-                host_say(f, HOST_YES, "mounted in a user namespace: lookups of hidden paths are reported");
+                host_say(f, HOST_YES, "works: blocked path lookups are reported");
                 return;
         }
 
-        host_say(f, HOST_WEAK, "hidden paths stay hidden, but lookups are not reported: %s",
+        host_say(f, HOST_WEAK, "blocked path lookups are not reported (they stay blocked): %s",
                  o.sys == EACCES ? "/dev/fuse is for root alone" : host_why(&o, why));
         if (o.sys == EACCES)
                 host_mend(f, "sudo chmod 666 /dev/fuse");
@@ -486,7 +486,7 @@ void host_look_idmap(struct host_finding *f)
 {
         char why[96];
         if (geteuid() != 0) {
-                host_say(f, HOST_WEAK, "only root has them; without, a box keeps this account's own id");
+                host_say(f, HOST_WEAK, "needs root; boxes keep your uid");
                 return;
         }
 

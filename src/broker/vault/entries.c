@@ -86,7 +86,7 @@ int vault_meta_load(int dir, const char *name, struct vault_meta *ret_meta, stru
 {
         char file[GRANT_NAME + 3], line[META_MAX];
         if (!vault_name_ok(name))
-                return err_set(e, ERR_USAGE, 0, "this cannot name a credential: letters, digits, . _ and -");
+                return err_set(e, ERR_USAGE, 0, "invalid credential name: letters, digits, . _ and -");
 
         (void) snprintf(file, sizeof file, "c.%s", name);
         AUTO_FD(fd, openat(dir, file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));

@@ -65,7 +65,7 @@ bool vault_form_ok(const char *file, const char *form)
 static int refuse_form(const char *file, struct err *e)
 {
         (void) err_set(e, ERR_USAGE, 0, "how a credential stands in %s is not known", file);
-        return err_hint(e, "write it out, with {} for the placeholder: --form 'token = {}'");
+        return err_hint(e, "use {} for the placeholder: --form 'token = {}'");
 }
 
 /* A command line has no line breaks: \n in a form is one. */
@@ -102,14 +102,14 @@ int vault_form_read(const char *file, const char *form, struct vault_meta *m, st
 
         if (!file_ok(file) || file[0] == '\0') {
                 (void) err_set(e, ERR_USAGE, 0, "%s is not a file below the box's home", file);
-                return err_hint(e, "write it as .netrc or .config/tool/auth");
+                return err_hint(e, "use a path such as .netrc or .config/tool/auth");
         }
 
         memcpy(m->file, file, strlen(file) + 1);
         if (copy_form(m->form, form) < 0 || !vault_form_ok(m->file, m->form)) {
                 (void) err_set(e, ERR_USAGE, 0,
                                "this form has no {} for the placeholder, is too long or not plain text");
-                return err_hint(e, "write --form 'token = {}'");
+                return err_hint(e, "use --form 'token = {}'");
         }
 
         return 0;

@@ -89,7 +89,7 @@ int vault_header_read(const char *text, struct vault_meta *m, struct err *e)
             copy(m->before, sizeof m->before, value, (size_t) (hole - value)) < 0 ||
             copy(m->after, sizeof m->after, hole + 2, strlen(hole + 2)) < 0 || !field_ok(m)) {
                 (void) err_set(e, ERR_USAGE, 0, "this is not a header with one {} for the secret");
-                return err_hint(e, "write --header 'Authorization: Bearer {}'");
+                return err_hint(e, "use --header 'Authorization: Bearer {}'");
         }
 
         return 0;

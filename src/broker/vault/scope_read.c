@@ -47,7 +47,7 @@ static int no_scope(struct err *e)
 {
         (void) err_set(e, ERR_USAGE, 0,
                        "a credential is for URLs or places with their methods, and nothing else");
-        return err_hint(e, "write --for 'https://api.example.com/repos/** GET'");
+        return err_hint(e, "use --for 'https://api.example.com/repos/** GET'");
 }
 
 int vault_scope_read(const char *lines, char ret_scope[GRANT_SCOPE], struct err *e)

@@ -30,9 +30,9 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         effect_print(f, &effect);
         if (d->answer == ANSWER_DENY) {
                 policy_smallest_line(f, d, &line);
-                (void) fail_at(e, &x->at, "expected to be %s, but no door covers it: %s (%s)",
-                               x->want == ANSWER_ASK ? "asked about" : "allowed",
-                               show_text(buf_str(&effect)).text, effect_reason_name(d->reason));
+                (void) fail_at(e, &x->at, "expect %s failed: %s is denied (%s)",
+                               x->want == ANSWER_ASK ? "ask" : "allow", show_text(buf_str(&effect)).text,
+                               effect_reason_name(d->reason));
                 return line.n ? err_hint(e, "the line `%s` would allow it", buf_str(&line)) : -1;
         }
 
@@ -41,12 +41,15 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
         else
                 buf_puts(&line, d->built_in ? d->built_in : "");
 
-        static const char *const wanted[] = {
+        static const char *const words[] = {
+                [ANSWER_DENY] = "deny", [ANSWER_ASK] = "ask", [ANSWER_ALLOW] = "allow"
+        };
+        static const char *const is[] = {
                 [ANSWER_DENY] = "denied", [ANSWER_ASK] = "asked about", [ANSWER_ALLOW] = "allowed"
         };
-        (void) fail_at(e, &x->at, "expected to be %s, but it is %s: %s%s%s", wanted[x->want], wanted[got],
-                       show_text(buf_str(&effect)).text, d->reason ? ", " : "",
-                       d->reason ? effect_reason_name(d->reason) : "");
+        (void) fail_at(e, &x->at, "expect %s failed: %s is %s%s%s%s", words[x->want],
+                       show_text(buf_str(&effect)).text, is[got], d->reason ? " (" : "",
+                       d->reason ? effect_reason_name(d->reason) : "", d->reason ? ")" : "");
         if (got == ANSWER_DENY)
                 return err_hint(e, "`%s` does not accept it", show_text(buf_str(&line)).text);
         return err_hint(e, "it is allowed by `%s`%s%s", show_text(buf_str(&line)).text, d->door ? " of " : "",

@@ -57,7 +57,7 @@ static int expand_except(const struct scope *s, struct door *d, char *const *raw
                 if (!path_inside(d->path, p) || strcmp(d->path, p) == 0) {
                         (void) fail_at(s->e, &d->at, "the exception %s is not below %s", show_text(p).text,
                                        show_text(d->path).text);
-                        return err_hint(s->e, "write one line for each path with exceptions of its own");
+                        return err_hint(s->e, "use one line for each path with its own exceptions");
                 }
                 d->except[i] = p;
         }
@@ -240,9 +240,8 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
 
         if (d.flow.endorse && (d.type != HANDLE_JSON || !d.value)) {
                 (void) fail_at(g->scope.e, &d.at, "`endorse` needs a schema");
-                return err_hint(g->scope.e,
-                                "write `out NAME as json(FILE) endorse BITS`: the schema bounds what "
-                                "the output can say");
+                return err_hint(g->scope.e, "use `out NAME as json(FILE) endorse BITS`: the schema bounds "
+                                            "what the output can say");
         }
 
         return door_set_add(d.until != 0 && now >= d.until ? &g->c->closed : &g->c->live, &d, g->scope.e);

@@ -55,7 +55,7 @@ static int refuse_agent(const struct scope *s, const struct door *raw)
                         continue;
                 (void) fail_at(s->e, &raw->at,
                                "a whole agent adds, removes and lists all keys: name one key");
-                return err_hint(s->e, "write `sign %.3s:KEY`; a file of this name is `./%s`", agents[i],
+                return err_hint(s->e, "use `sign %.3s:KEY`; a file of this name is `./%s`", agents[i],
                                 agents[i]);
         }
         return 0;

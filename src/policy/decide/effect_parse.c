@@ -125,7 +125,7 @@ static int effect_after(const struct effect_in *x, const struct token *t, size_t
         for (size_t i = 0; i < n; i++)
                 if (!label_add(l, span_str(t[i].text))) {
                         (void) fail_at(x->s->e, &t[i].at, "\"%s\" is not a label", show_text(t[i].text).text);
-                        return err_hint(x->s->e, "write private:NAME, untrusted, or several of them");
+                        return err_hint(x->s->e, "use private:NAME, untrusted, or several of them");
                 }
 
         if (n == 0)
@@ -165,7 +165,7 @@ static int effect_net(const struct effect_in *x)
 static int effect_url(const struct effect_in *x)
 {
         if (x->n < 1 || x->n > 2)
-                return fail_effect(x, "write `net METHOD URL` or `net HOST:PORT`");
+                return fail_effect(x, "use `net METHOD URL` or `net HOST:PORT`");
 
         bool behind = x->n == 2 && !net_method_known(x->tok[0].text) && net_method_known(x->tok[1].text);
         const struct token *url = &x->tok[behind ? 0 : x->n - 1], *method = &x->tok[behind];
@@ -183,7 +183,7 @@ static int effect_url(const struct effect_in *x)
 
         if (raw != (x->n == 1) && !websocket) {
                 (void) fail_effect(x, raw ? "host:port has no method" : "the method is missing");
-                return err_hint(x->s->e, "write `net GET https://host/path` or `net host:443`");
+                return err_hint(x->s->e, "use `net GET https://host/path` or `net host:443`");
         }
 
         if (raw)

@@ -57,13 +57,12 @@ static void put_few(const struct learn_fit *f, struct buf *o)
 {
         unsigned need = learn_threshold(LEARN_NEED_RUNS)->value, passed = f->runs - f->failed;
         if (passed < need)
-                buf_printf(o, "  whether it is too broad: %u runs that passed are needed, there %s %u\n",
-                           need, passed == 1 ? "is" : "are", passed);
+                buf_printf(o, "  too broad? needs %u successful runs, there %s %u\n", need,
+                           passed == 1 ? "is" : "are", passed);
         else if (f->unknown)
                 buf_printf(o,
-                           "  whether it is too broad: doors for files and programs are judged by %u runs "
-                           "that passed with `cordon run "
-                           "--observe all`; there %s %u\n",
+                           "  too broad? doors for files and programs need %u successful runs with `cordon "
+                           "run --observe all`; there %s %u\n",
                            need, f->observed == 1 ? "is" : "are", f->observed);
 }
 
@@ -80,7 +79,7 @@ static void put_unused(const struct learn_fit *f, struct buf *o)
         if (!f->unused)
                 return;
 
-        buf_printf(o, "Nobody used, in %u run%s on %u day%s:\n", f->runs, s(f->runs), f->days, s(f->days));
+        buf_printf(o, "Not used in %u run%s on %u day%s:\n", f->runs, s(f->runs), f->days, s(f->days));
         for (size_t i = 0; i < f->door_count; i++)
                 if (f->doors[i].use == LEARN_UNUSED)
                         buf_printf(o, "  %s\n", f->doors[i].line);
@@ -108,7 +107,7 @@ static void put_narrow(const struct learn_fit *f, struct buf *o)
                 if (!f->refusals[i].recurs)
                         continue;
                 if (n++ == 0)
-                        buf_puts(o, "Refused again and again in runs that failed:\n");
+                        buf_puts(o, "Blocked repeatedly in failed runs:\n");
                 put_refusal(f, &f->refusals[i], o);
         }
 
@@ -139,8 +138,8 @@ static void put_innocent(const struct learn_fit *f, struct buf *o)
         unsigned n = f->failed - f->failed_refused;
         if (n)
                 buf_printf(o,
-                           "%u failed run%s had no refusal that was seen; runs with -q look for none, with "
-                           "--observe all for most.\n",
+                           "%u failed run%s without a recorded block (-q records none, --observe all the "
+                           "most)\n",
                            n, s(n));
 }
 

@@ -56,7 +56,7 @@ void learn_layers_text(const struct learn_facts *f, struct buf *out)
         if (r[0].state == LEARN_WELL)
                 buf_printf(out, "no layer fails, by %lld runs\n", (long long) f->n[FACT_RUNS]);
         else
-                buf_printf(out, "look at this layer first: %s\n", learn_layer_name(r[0].symptom->layer));
+                buf_printf(out, "start with: %s\n", learn_layer_name(r[0].symptom->layer));
 
         for (unsigned i = 0; i < LEARN_LAYER__COUNT; i++) {
                 const struct learn_symptom *s = r[i].symptom;

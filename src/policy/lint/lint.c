@@ -14,7 +14,7 @@ static void lint_run_any(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_RUN, d));)
                 if (strcmp(d->path, "*") == 0 && d->until == 0)
                         lint_note(v, row, &d->at,
-                                  "`run any` without `until`: name the programs, or say when this ends");
+                                  "`run any` without `until`; list the programs, or add an end date");
 }
 
 /* ---- variables and handles ---- */
@@ -24,8 +24,8 @@ static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
                 if (variable_looks_secret(d->name, strlen(d->name)))
                         lint_note(v, row, &d->at,
-                                  "the variable %s looks like a secret, and the box would hold it: "
-                                  "after `cordon vault add NAME` a net door `with NAME` keeps it outside",
+                                  "variable %s looks like a secret that the box would see; store it with "
+                                  "`cordon vault add NAME` and use `with NAME` on a net door",
                                   d->name);
 }
 
@@ -38,7 +38,7 @@ static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
                 for (size_t i = 0; d->value && i < COUNT(starts); i++)
                         if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
                                 lint_note(v, row, &d->at,
-                                          "the value of %s looks like a secret written into the policy",
+                                          "the value of %s looks like a secret in the policy itself",
                                           d->name);
 }
 
@@ -46,8 +46,7 @@ static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
                 if (!d->max_stated && !policy_is_stream(d->name)) /* `limit output` caps a stream */
-                        lint_note(v, row, &d->at, "the output %s has no `max`, so it may grow to 64M",
-                                  d->name);
+                        lint_note(v, row, &d->at, "output %s has no `max`; it may grow to 64M", d->name);
 }
 
 static void lint_device(struct lint_view *v, const struct lint_row *row)
@@ -62,8 +61,7 @@ static void lint_free_key(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if (!d->ask.on && d->max == 0)
                                 lint_note(v, row, &d->at,
-                                          "%s: any number of uses, and none is shown to a person first: add "
-                                          "`max N` or `ask`",
+                                          "%s: unlimited use without approval; add `max N` or `ask`",
                                           show_text(d->name).text);
 }
 
@@ -74,9 +72,8 @@ static void lint_client_name(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_TOOL, d));) {
                 const char *own = strncmp(d->name, "mcp__", 5) == 0 ? strstr(d->name + 5, "__") : NULL;
                 if (own && own[2])
-                        lint_note(v, row, &d->at,
-                                  "`%s` is a client's name for a tool: a server's own would be `%s`", d->name,
-                                  own + 2);
+                        lint_note(v, row, &d->at, "`%s` is a client-side tool name; the server calls it `%s`",
+                                  d->name, own + 2);
         }
 }
 
@@ -89,7 +86,7 @@ static void lint_lifted(struct lint_view *v, const struct lint_row *row)
                 struct source_place used = { v->p->file ? v->p->file : "policy", 1, 1 };
                 if (v->c->limits.value[k] == limit_row(k)->most)
                         lint_note(v, row, v->p->limits.stated[k] ? &v->p->limit_at[k] : &used,
-                                  "`limit %s none` lifts the limit: write a number", policy_limit_name(k));
+                                  "`limit %s none` removes the limit; use a number", policy_limit_name(k));
         }
 }
 
@@ -125,7 +122,7 @@ static void lint_implied(struct lint_view *v, const struct lint_row *row)
                         continue;
                 show_door(d, &line);
                 lint_whole(v, &line);
-                lint_note(v, row, &d->at, "`%s` opens nothing that another line does not open",
+                lint_note(v, row, &d->at, "`%s` is redundant: another line already allows it",
                           show_text(buf_str(&line)).text);
         }
 }
@@ -144,8 +141,7 @@ static void lint_no_expect(struct lint_view *v, const struct lint_row *row)
                 if (!v->c->live.v[i].from_stock && v->c->live.v[i].at.line > 0)
                         at.file = v->c->live.v[i].at.file;
 
-        lint_note(v, row, &at,
-                  "no `expect deny` line: say what this box must never do, and it is checked at every load");
+        lint_note(v, row, &at, "no `expect deny` line; add one for what this box must never do");
 }
 
 /* Private data, text from strangers, and a way out: any two are fine, all three let a sentence in a web
@@ -160,11 +156,11 @@ static void lint_trifecta(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
                         if (!lint_is_private(v, d) || d->flow.label) /* labels say where it may go */
                                 continue;
-                        lint_note(
-                                v, row, &d->at,
-                                "private data (%s), text from outside and a way out (%s) in one box: "
-                                "a hostile text could carry the data away; `label private:NAME` keeps it in",
-                                show_text(d->path).text, net->net.host);
+                        lint_note(v, row, &d->at,
+                                  "private data (%s), untrusted text and network access (%s) in one box: "
+                                  "injected text could exfiltrate the data; protect it with `label "
+                                  "private:NAME`",
+                                  show_text(d->path).text, net->net.host);
                         return;
                 }
         }
@@ -177,9 +173,8 @@ static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
                 const struct unpinned_use *u = &v->c->unpinned[i];
                 if (u->at.line > 0)
                         lint_note(v, row, &u->at,
-                                  "a program that can write the policy %s can widen this one: write `use %s "
-                                  "sha256:%s`, and a "
-                                  "change stops the load",
+                                  "policy %s is not pinned, so whoever can write it can widen this one; pin "
+                                  "it: `use %s sha256:%s`",
                                   show_text(u->name).text, show_text(u->name).text, u->digest);
         }
 }
@@ -187,7 +182,7 @@ static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
 static void lint_without(struct lint_view *v, const struct lint_row *row)
 {
         if (v->c->without & WITHOUT_LAYERS)
-                lint_note(v, row, &v->p->wall.at, "the policy gives up a layer of its wall");
+                lint_note(v, row, &v->p->wall.at, "a layer of the wall is turned off");
 }
 
 static void lint_closed(struct lint_view *v, const struct lint_row *row)
@@ -198,8 +193,7 @@ static void lint_closed(struct lint_view *v, const struct lint_row *row)
                 show_door(d, &line);
                 lint_whole(v, &line);
                 if (!d->from_stock)
-                        lint_note(v, row, &d->at, "this door has closed: `%s`",
-                                  show_text(buf_str(&line)).text);
+                        lint_note(v, row, &d->at, "door expired: `%s`", show_text(buf_str(&line)).text);
         }
 }
 
@@ -208,7 +202,7 @@ static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 {
         if (policy_root(v->c) && !wall_has(policy_wall(v->c), WALL_OWN_ROOT))
                 lint_note(v, row, policy_root_place(v->c),
-                          "the process wall cannot hold a `root`, so this box does not start");
+                          "the process wall does not support `root`; this box cannot start");
 
         for (size_t i = 0; !wall_has(policy_wall(v->c), WALL_OWN_ROOT) && i < v->c->live.n; i++) {
                 const struct door *d = &v->c->live.v[i];
@@ -216,7 +210,7 @@ static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
                 bool held = d->kind != DOOR_NET && d->kind != DOOR_SOCK && d->kind != DOOR_EDIT && ruled;
                 if (!held && !d->from_stock)
                         lint_note(v, row, &d->at,
-                                  "the process wall cannot hold %s `%s`%s, so this box does not start",
+                                  "the process wall does not support %s `%s`%s; this box cannot start",
                                   d->kind == DOOR_EDIT ? "an" : "a", policy_door_word(d->kind),
                                   ruled ? "" : " with `except` and without Landlock");
         }
@@ -246,31 +240,32 @@ static const struct lint_row rows[] = {
         { 'W', "W118", "internationalised host", lint_foreign_host },
         { 'W', "W119", "door implied by another", lint_implied },
         { 'W', "W120", "no `expect deny` in a policy file", lint_no_expect },
-        { 'W', "W121", "private data, foreign text and egress in one box", lint_trifecta },
+        { 'W', "W121", "private data, untrusted text and network access in one box", lint_trifecta },
         { 'W', "W122", "a store of secrets", lint_secret_store },
         { 'W', "W123", "more of the host than any task needs", lint_too_much },
-        { 'W', "W124", "a layer given up", lint_without },
+        { 'W', "W124", "layer turned off", lint_without },
         { 'W', "W125", "http without TLS", lint_plain_http },
         { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
-        { 'W', "W127", "a door that hides the private /tmp or home", lint_hides_private },
+        { 'W', "W127", "door replaces the private /tmp or home", lint_hides_private },
         { 'W', "W128", "a door that has closed", lint_closed },
         { 'E', "E136", "all of /etc beside a net door", lint_hides_etc },
         { 'E', "E137", "a door to localhost, which is the box itself", lint_localhost },
-        { 'W', "W131", "a door that a link leads out of the workspace", lint_leads_out },
+        { 'W', "W131", "door leaves the workspace through a symlink", lint_leads_out },
         { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
         { 'W', "W134", "money or people without a cap", lint_uncapped },
         { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
-        { 'W', "W138", "a door to change another user's files", lint_others_files },
-        { 'W', "W140", "a write door over the policy, its places or our programs", lint_own_rules },
+        { 'W', "W138", "door to change another user's files", lint_others_files },
+        { 'W', "W140", "write door over the policy, its places file or cordon's programs", lint_own_rules },
         { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
         { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
         { 'W', "W144", "money or people without a gate", lint_unasked },
         { 'W', "W145", "one approval for any body", lint_vague_gate },
-        { 'E', "E146", "private data, foreign text and a way out with nobody there", lint_unattended },
-        { 'W', "W147", "private data in the address of a request that a stranger's text may cause",
+        { 'E', "E146", "private data, untrusted text and network access meet without approval",
+          lint_unattended },
+        { 'W', "W147", "private data may leave in the URL of a request caused by untrusted text",
           lint_asks_private },
         { 'W', "W148", "a device", lint_device },
-        { 'W', "W149", "a key that may be used without end and unasked", lint_free_key },
+        { 'W', "W149", "unlimited use of a key without approval", lint_free_key },
         { 'W', "W150", "a net door that labels close from the start", lint_never_open },
         { 'W', "W152", "a client's name for a tool", lint_client_name },
         { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },

@@ -93,8 +93,7 @@ void lint_runs_later(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
                 if (runs_later(d->path))
                         lint_note(v, row, &d->at,
-                                  "this host later executes what stands in %s: use `edit`, and it is "
-                                  "reviewed before it lands",
+                                  "the host executes files in %s later; use `edit` to review changes first",
                                   show_text(d->path).text);
 }
 
@@ -105,8 +104,8 @@ void lint_write_root(struct lint_view *v, const struct lint_row *row)
                      home = v->home[0] && path_inside(d->path, v->home);
                 if (work || home)
                         lint_note(v, row, &d->at,
-                                  "`write` over the whole %s reaches hooks, build files and start files at "
-                                  "once: use `edit`, or name the parts",
+                                  "`write` on the whole %s includes hooks, build files and startup files; "
+                                  "use `edit`, or choose parts",
                                   work ? "project" : "home");
         }
 }
@@ -115,7 +114,7 @@ static void note_write_and_run(struct lint_view *v, const struct lint_row *row, 
                                const struct door *d)
 {
         if (!d->from_stock)
-                lint_note(v, row, &r->at, "the box can write %s and run what it wrote there",
+                lint_note(v, row, &r->at, "the box can write to %s and execute what it wrote",
                           show_text(d->path).text);
 }
 
@@ -166,8 +165,9 @@ void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
                         if (policy_is_kernels(d->path))
                                 lint_note(v, row, &d->at,
                                           is_own_device(d->path)
-                                                  ? "every box has a %s of its own, and needs no door to it"
-                                                  : "%s is the kernel's: no box writes there",
+                                                  ? "every box has a private %s; this door is not needed"
+                                                  : "%s is part of a kernel filesystem; boxes cannot write "
+                                                    "there",
                                           show_text(d->path).text);
 }
 
@@ -178,7 +178,8 @@ void lint_secret_store(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, kinds[k], d));)
                         if (policy_holds_secrets(d->path))
                                 lint_note(v, row, &d->at,
-                                          "%s holds secrets: give them to a net door by `with NAME`",
+                                          "%s contains secrets; store them in the vault and use `with NAME` "
+                                          "on a net door",
                                           show_text(d->path).text);
 }
 
@@ -194,13 +195,12 @@ void lint_write_option(struct lint_view *v, const struct lint_row *row)
                      project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path),
                      store = !project && policy_holds_secrets(d->path);
                 if (d->at.line == 0 && (home || store))
-                        lint_note(
-                                v, row, &d->at,
-                                "%s %s, and the box would change it at once: name the part that is needed, "
-                                "use "
-                                "--edit, or write the line `write %s` into a policy file and give it with -p",
-                                show_text(d->path).text, home ? "is a whole home" : "holds secrets",
-                                show_text(d->path).text);
+                        lint_note(v, row, &d->at,
+                                  "--write on %s (%s); use --edit, choose a part, or put `write %s` in a "
+                                  "policy file",
+                                  show_text(d->path).text,
+                                  home ? "a whole home directory" : "contains secrets",
+                                  show_text(d->path).text);
         }
 }
 
@@ -212,7 +212,7 @@ void lint_too_much(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
                         bool home = v->home[0] && strcmp(d->path, v->home) == 0;
                         if (home || lint_listed(trees, COUNT(trees), d->path))
-                                lint_note(v, row, &d->at, "all of %s: name the parts that are needed",
+                                lint_note(v, row, &d->at, "all of %s; open only the parts you need",
                                           show_text(d->path).text);
                 }
         }
@@ -236,8 +236,8 @@ void lint_hides_private(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         for (size_t i = 0; i < count; i++)
                                 if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0)
-                                        lint_note(v, row, &d->at, "%s of the host would stand in place of %s",
-                                                  d->path, b[i].name);
+                                        lint_note(v, row, &d->at, "%s of the host would hide %s", d->path,
+                                                  b[i].name);
 }
 
 /* Such a box finds names and roots in an /etc of its own; in the host's those have no mount points. */
@@ -247,9 +247,8 @@ void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if (strcmp(d->path, "/etc") == 0)
                                 lint_note(v, row, &d->at,
-                                          "a box with a `net` door has an /etc of its own: name what is "
-                                          "needed of "
-                                          "the host's, as /etc/ssl");
+                                          "boxes with a `net` door have a private /etc; open only the parts "
+                                          "you need, such as /etc/ssl");
 }
 
 /* Files that every box with programs sees: a tool of the project is often a symlink there, as in
@@ -275,9 +274,8 @@ void lint_leads_out(struct lint_view *v, const struct lint_row *row)
                             v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to) &&
                             !(d->kind == DOOR_RUN && is_program_file(to)))
                                 lint_note(v, row, &d->at,
-                                          "%s leads out of the workspace by a link, to %s: name that path, "
-                                          "if it is "
-                                          "what the door is for",
+                                          "%s leads out of the workspace through a symlink, to %s; use that "
+                                          "path if you mean it",
                                           show_text(d->path).text, show_text(to).text);
 }
 
@@ -290,9 +288,8 @@ void lint_others_files(struct lint_view *v, const struct lint_row *row)
                 for (const struct door *d = NULL; (d = lint_next(v, k, d));)
                         if (v->ctx->foreign(k, d->path, owner, sizeof owner))
                                 lint_note(v, row, &d->at,
-                                          "%s belongs to %s: a box changes only what belongs to you and your "
-                                          "primary group, so run cordon as its owner, or with a group of "
-                                          "yours by `sg GROUP -c`",
+                                          "%s belongs to %s; a box can change only files of your user and "
+                                          "primary group: run cordon as the owner, or with `sg GROUP -c`",
                                           show_text(d->path).text, owner);
 }
 
@@ -303,8 +300,7 @@ void lint_own_rules(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; v->ctx->rules_below && (d = lint_next(v, DOOR_WRITE, d));)
                 if (v->ctx->rules_below(v->ctx->rules_ctx, d->path, file, sizeof file))
                         lint_note(v, row, &d->at,
-                                  "the box can write %s, which the next run obeys: keep it elsewhere, or use "
-                                  "`edit`",
+                                  "the box can write %s, which controls later runs; move it, or use `edit`",
                                   show_text(file).text);
 }
 
@@ -316,8 +312,8 @@ void lint_edit_and_write(struct lint_view *v, const struct lint_row *row)
                 door_set_find(&v->c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
                 if (lo < hi)
                         lint_note(v, row, &d->at,
-                                  "%s has an `edit` and a `write` door: `write` holds, and changes reach the "
-                                  "host at once",
+                                  "%s has both `edit` and `write`; `write` wins, and changes reach the host "
+                                  "at once",
                                   show_text(d->path).text);
         }
 }
@@ -329,7 +325,7 @@ void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
                 for (const char *p = d->path && !d->from_stock ? d->path : ""; *p; p++) {
                         if (!(*p & 0x80))
                                 continue;
-                        lint_note(v, row, &d->at, "%s is not plain ASCII: two such names can look the same",
+                        lint_note(v, row, &d->at, "%s is not plain ASCII; two such names can look the same",
                                   show_text(d->path).text);
                         break;
                 }
@@ -341,27 +337,27 @@ void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
 static const struct {
         const char *part, *what;
 } sockets[] = {
-        { "docker.sock", "Docker: a client of it is root on this host" },
-        { "containerd", "containerd: a client of it is root on this host" },
-        { "podman.sock", "Podman: it starts boxes outside this one" },
-        { "crio.sock", "CRI-O: a client of it is root on this host" },
-        { "buildkitd.sock", "BuildKit: it runs commands outside this box" },
-        { "libvirt-sock", "libvirt: it starts machines outside this box" },
-        { "lxd", "LXD: a client of it is root on this host" },
-        { "ssh-agent", "an SSH agent: it signs in as you" },
-        { "S.gpg-agent", "a GPG agent: it signs and decrypts as you" },
-        { "gnupg", "a GPG agent: it signs and decrypts as you" },
-        { "keyring", "a keyring: it hands out your passwords" },
-        { ".X11-unix", "X11: it sees every key and window" },
-        { "wayland-", "Wayland: it shows windows and takes keys" },
-        { "dbus", "D-Bus: it starts programs outside this box" },
-        { "/bus", "D-Bus: it starts programs outside this box" },
-        { "pulse", "PulseAudio: it hears the microphone" },
-        { "pipewire", "PipeWire: it hears the microphone and sees the screen" },
-        { "systemd/notify", "systemd: it speaks for the service that started this" },
-        { "systemd/private", "systemd: it starts services outside this box" },
-        { "snapd.socket", "snapd: it installs programs as root" },
-        { "agent.", "an agent: it acts as you" },
+        { "docker.sock", "Docker: clients have root on this host" },
+        { "containerd", "containerd: clients have root on this host" },
+        { "podman.sock", "Podman: clients start containers outside this box" },
+        { "crio.sock", "CRI-O: clients have root on this host" },
+        { "buildkitd.sock", "BuildKit: clients run commands outside this box" },
+        { "libvirt-sock", "libvirt: clients start machines outside this box" },
+        { "lxd", "LXD: clients have root on this host" },
+        { "ssh-agent", "an SSH agent: clients sign in as you" },
+        { "S.gpg-agent", "a GPG agent: clients sign and decrypt as you" },
+        { "gnupg", "a GPG agent: clients sign and decrypt as you" },
+        { "keyring", "a keyring: clients read your passwords" },
+        { ".X11-unix", "X11: clients see all keys and windows" },
+        { "wayland-", "Wayland: clients show windows and receive keys" },
+        { "dbus", "D-Bus: clients start programs outside this box" },
+        { "/bus", "D-Bus: clients start programs outside this box" },
+        { "pulse", "PulseAudio: clients can use the microphone" },
+        { "pipewire", "PipeWire: clients can use the microphone and see the screen" },
+        { "systemd/notify", "systemd: clients speak for the service that started this" },
+        { "systemd/private", "systemd: clients start services outside this box" },
+        { "snapd.socket", "snapd: clients install programs as root" },
+        { "agent.", "an agent: clients act as you" },
 };
 
 const char *socket_danger(const char *path)
@@ -387,6 +383,6 @@ void lint_socket(struct lint_view *v, const struct lint_row *row)
                             (socket_danger(d->path) || strcmp(d->path, "/run") == 0 ||
                              strcmp(d->path, "/var/run") == 0))
                                 lint_note(v, row, &d->at,
-                                          "%s holds sockets, and read-only does not stop a connection",
+                                          "%s contains sockets; read-only does not prevent connecting",
                                           show_text(d->path).text);
 }

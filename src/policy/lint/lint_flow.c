@@ -33,9 +33,8 @@ void lint_unattended(struct lint_view *v, const struct lint_row *row)
                 struct label sent = sent_unasked(&most, d), accepts = label_of(d->flow.accepts);
                 if (is_open(&most, d) && accepts.untrusted && label_has_secrecy(&sent))
                         lint_note(v, row, &d->at,
-                                  "a stranger's text could send %.80s to %s with nobody there: leave "
-                                  "`untrusted` "
-                                  "out of `accepts`, add `ask`, or bound it with `where`",
+                                  "untrusted text could send %.80s to %s without approval: remove "
+                                  "`untrusted` from `accepts`, or add `ask` or `where`",
                                   label_text(&sent, text), show_text(d->net.host).text);
         }
 }
@@ -72,10 +71,9 @@ void lint_never_open(struct lint_view *v, const struct lint_row *row)
         char text[LABEL_TEXT_MAX];
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (flow_closed(v->c, d, &begins))
-                        lint_note(
-                                v, row, &d->at,
-                                "labels close the door to %s before the run begins: it is handed %.80s; add "
-                                "`accepts` or `declassify`%s",
-                                show_text(d->net.host).text, label_text(&begins, text),
-                                policy_rule(v->c, POLICY_RULE_TOUCH) ? "" : ", or `rule touch`");
+                        lint_note(v, row, &d->at,
+                                  "the door to %s is closed from the start: the run begins with %.80s; add "
+                                  "`accepts` or `declassify`%s",
+                                  show_text(d->net.host).text, label_text(&begins, text),
+                                  policy_rule(v->c, POLICY_RULE_TOUCH) ? "" : ", or `rule touch`");
 }

@@ -51,8 +51,8 @@ void lint_wildcard(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.wildcard && (two_labels(d->net.host) || under_shared(d->net.host)))
                         lint_note(v, row, &d->at,
-                                  "*.%s covers every name of that domain, also those its owner gives to "
-                                  "others: name the host",
+                                  "*.%s covers every host of the domain, including those of its customers; "
+                                  "use the exact host",
                                   d->net.host);
 }
 
@@ -138,7 +138,8 @@ void lint_metadata(struct lint_view *v, const struct lint_row *row)
                 if (d->net.form != NET_PLACE &&
                     (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
                      (d->net.wildcard && ends_with(d->net.host, ".internal"))))
-                        lint_note(v, row, &d->at, "%s is where a cloud machine hands out its own credentials",
+                        lint_note(v, row, &d->at,
+                                  "%s is an address of cloud metadata services, which give out credentials",
                                   dest_text(v, d, &b));
         }
 }
@@ -154,8 +155,8 @@ void lint_local_address(struct lint_view *v, const struct lint_row *row)
                 AUTO_BUF(b);
                 if (local && d->net.form != NET_PLACE)
                         lint_note(v, row, &d->at,
-                                  "%s is this machine or its private network: services there often ask for "
-                                  "no password",
+                                  "%s is this machine or a private network, where services often have no "
+                                  "password",
                                   dest_text(v, d, &b));
         }
 }
@@ -175,14 +176,15 @@ void lint_localhost(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.form != NET_PLACE && strcmp(d->net.host, "localhost") == 0 &&
                     !has_loopback_line(v, d->net.port)) {
-                        lint_note(v, row, &d->at, "localhost is the box itself: 127.0.0.1:%u is the host's",
+                        lint_note(v, row, &d->at,
+                                  "localhost means the box itself; for the host use 127.0.0.1:%u",
                                   d->net.port);
                         if (v->result < 0)
                                 (void) err_hint(
                                         v->e,
                                         d->net.form == NET_URL
-                                                ? "write %s127.0.0.1:%u/**, and 127.0.0.1 in the command"
-                                                : "write %s127.0.0.1:%u",
+                                                ? "use %s127.0.0.1:%u/**, and 127.0.0.1 in the command"
+                                                : "use %s127.0.0.1:%u",
                                         d->net.form != NET_URL ? ""
                                         : d->net.tls           ? "https://"
                                                                : "http://",
@@ -217,7 +219,7 @@ void lint_blind_credential(struct lint_view *v, const struct lint_row *row)
                 AUTO_BUF(text);
                 struct net_dest url = as_url(d);
                 net_print(&url, &text);
-                lint_note(v, row, &d->at, "a credential cannot be put into a raw connection: write %s/**",
+                lint_note(v, row, &d->at, "a credential cannot be added to a raw connection; use %s/**",
                           buf_str(&text));
         }
 }
@@ -226,7 +228,7 @@ void lint_clear_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.credential && d->net.form == NET_URL && !d->net.tls)
-                        lint_note(v, row, &d->at, "the credential %s would cross the network without TLS",
+                        lint_note(v, row, &d->at, "credential %s would be sent without TLS",
                                   d->net.credential);
 }
 
@@ -247,9 +249,7 @@ void lint_unasked(struct lint_view *v, const struct lint_row *row)
                 AUTO_BUF(b);
                 if ((d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON)) && posts(&d->net) &&
                     !d->ask.on)
-                        lint_note(v, row, &d->at,
-                                  "%s touches %s and no person approves it: `ask` behind it makes a gate of "
-                                  "the door",
+                        lint_note(v, row, &d->at, "%s touches %s without approval; add `ask`",
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "a person");
         }
@@ -261,10 +261,9 @@ void lint_vague_gate(struct lint_view *v, const struct lint_row *row)
                 AUTO_BUF(b);
                 bool body = d->ask.vary & 1u << GATE_VARY_BODY;
                 if (d->ask.on && (d->ask.first || body) && !d->net.bounds)
-                        lint_note(
-                                v, row, &d->at,
-                                "one approval of %s may cover requests with any body: bound it with `where`",
-                                dest_text(v, d, &b));
+                        lint_note(v, row, &d->at,
+                                  "one approval of %s can cover any request body; limit it with `where`",
+                                  dest_text(v, d, &b));
         }
 }
 
@@ -272,7 +271,7 @@ void lint_wild_credential(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
                 if (d->net.credential && d->net.wildcard)
-                        lint_note(v, row, &d->at, "the credential %s would go to every host under %s",
+                        lint_note(v, row, &d->at, "credential %s would be sent to every host under %s",
                                   d->net.credential, d->net.host);
 }
 
@@ -319,7 +318,7 @@ void lint_plain_http(struct lint_view *v, const struct lint_row *row)
                 if (d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC &&
                     !d->net.credential && strcmp(d->net.host, "localhost") != 0)
                         lint_note(v, row, &d->at,
-                                  "http without TLS: anyone on the path can read and change it");
+                                  "http without TLS can be read and changed by anyone on the path");
 }
 
 void lint_foreign_host(struct lint_view *v, const struct lint_row *row)
@@ -328,8 +327,8 @@ void lint_foreign_host(struct lint_view *v, const struct lint_row *row)
                 if (d->net.form != NET_PLACE &&
                     (strncmp(d->net.host, "xn--", 4) == 0 || strstr(d->net.host, ".xn--")))
                         lint_note(v, row, &d->at,
-                                  "%s is shown in other letters by browsers, which can look like another "
-                                  "name: check it",
+                                  "%s is displayed in Unicode by browsers and may look like another name; "
+                                  "check it",
                                   d->net.host);
 }
 
@@ -341,7 +340,7 @@ void lint_uncapped(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
                 if (d->net.touches & dear && !d->net.cap[NET_CAP_HOUR])
-                        lint_note(v, row, &d->at, "%s touches %s without a limit on how often: add `cap N/h`",
+                        lint_note(v, row, &d->at, "%s touches %s without a rate limit; add `cap N/h`",
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");
         }
@@ -355,8 +354,8 @@ void lint_unbounded(struct lint_view *v, const struct lint_row *row)
                 if (d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
                     d->net.form != NET_HOST_PORT && posts(&d->net))
                         lint_note(v, row, &d->at,
-                                  "%s moves money with the credential %s without a limit on how much: add "
-                                  "`where amount=int:1..5000`",
+                                  "%s can move money with credential %s without an upper bound; add `where "
+                                  "amount=int:1..5000`",
                                   dest_text(v, d, &b), d->net.credential);
         }
 }

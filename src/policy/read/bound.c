@@ -42,7 +42,7 @@ static int read_bound(const struct bound_in *x)
                 return fail_memory(x->r->e);
 
         if (!equals || x->t->optional)
-                return bound_refuse(x, "no bound", "write NAME=TYPE, NAME?=TYPE where it may be missing");
+                return bound_refuse(x, "no bound", "use NAME=TYPE, NAME?=TYPE where it may be missing");
 
         *equals = '\0';
         x->b->optional = equals > name && equals[-1] == '?';
@@ -50,7 +50,7 @@ static int read_bound(const struct bound_in *x)
                 equals[-1] = '\0';
 
         if (!bound_name_ok(name))
-                return bound_refuse(x, "this cannot name a parameter",
+                return bound_refuse(x, "invalid parameter name",
                                     "letters, digits, _ and -; a.b for the member b of a");
 
         x->b->name = name;
@@ -78,13 +78,12 @@ static int refuse_double(const struct bound_in *x, const struct net_dest *d)
         for (size_t i = 0; i < d->bound_count; i++) {
                 const struct net_bound *other = &d->bounds[i];
                 if (strcmp(other->name, x->b->name) == 0)
-                        return bound_refuse(x, "this parameter is named twice", NULL);
+                        return bound_refuse(x, "duplicate parameter", NULL);
                 if (param_fold_same(other->fold, fold))
-                        return bound_refuse(x, "to some servers this is another parameter of the line",
-                                            "name it in the one spelling that the server has");
+                        return bound_refuse(x, "some servers treat this as another parameter of the line",
+                                            "use the one spelling that the server has");
                 if (param_fold_inside(other->fold, fold) || param_fold_inside(fold, other->fold))
-                        return bound_refuse(x, "of two parameters one lies in the other",
-                                            "name the inner one");
+                        return bound_refuse(x, "one parameter contains the other", "use the inner one");
         }
 
         return 0;
@@ -93,11 +92,11 @@ static int refuse_double(const struct bound_in *x, const struct net_dest *d)
 static int may_have_bounds(struct reader *r, const struct net_dest *d, const struct token *t)
 {
         if (d->bounds)
-                return fail_at(r->e, &t->at, "`where` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `where`");
         if (d->form != NET_HOST_PORT)
                 return 0;
-        (void) fail_at(r->e, &t->at, "a parameter cannot be seen in a raw connection");
-        return err_hint(r->e, "write https://host/path instead of host:port");
+        (void) fail_at(r->e, &t->at, "parameters are not visible in a raw connection");
+        return err_hint(r->e, "use https://host/path instead of host:port");
 }
 
 static const char *const place_names[] = { [BOUND_IN_BODY] = "body", [BOUND_IN_QUERY] = "query" };
@@ -106,8 +105,8 @@ static const char *const place_names[] = { [BOUND_IN_BODY] = "body", [BOUND_IN_Q
 static int read_place(struct reader *r, struct net_dest *d, const struct token *in, size_t first)
 {
         if (first == d->bound_count) {
-                (void) fail_at(r->e, &in->at, "`in` stands behind no parameter of its own");
-                return err_hint(r->e, "write NAME=TYPE ... in body, or in query");
+                (void) fail_at(r->e, &in->at, "`in` must follow a parameter");
+                return err_hint(r->e, "use NAME=TYPE ... in body, or in query");
         }
 
         const struct token *t = reader_need(r, "the place after `in`");
@@ -122,9 +121,8 @@ static int read_place(struct reader *r, struct net_dest *d, const struct token *
         if (!t)
                 return -1;
 
-        (void) fail_at(r->e, &t->at, "\"%s\": parameters stand in the body or in the query",
-                       show_text(t->text).text);
-        (void) err_hint(r->e, "write `in body` or `in query`");
+        (void) fail_at(r->e, &t->at, "\"%s\": must be body or query", show_text(t->text).text);
+        (void) err_hint(r->e, "use `in body` or `in query`");
         hint_nearest(r->e, t->text, place_names + 1, COUNT(place_names) - 1);
         return -1;
 }

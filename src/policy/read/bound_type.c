@@ -33,8 +33,7 @@ static int read_range(const struct bound_in *x, const char *rest, const struct r
                 return bound_refuse(x, t->no_number, t->hint);
 
         if (x->b->least > x->b->most)
-                return bound_refuse(x, "the range is empty: nothing lies in it",
-                                    "write the smaller number first");
+                return bound_refuse(x, "empty range", "put the smaller number first");
 
         return 0;
 }
@@ -42,7 +41,7 @@ static int read_range(const struct bound_in *x, const char *rest, const struct r
 static int read_int(const struct bound_in *x, const char *rest)
 {
         static const struct range_type type = {
-                param_int, "write int:MIN..MAX; either end may be left out",
+                param_int, "use int:MIN..MAX; either end may be left out",
                 "the range is missing, or does not start with an integer",
                 "an end of the range is not a plain decimal integer of 64 bits"
         };
@@ -52,9 +51,9 @@ static int read_int(const struct bound_in *x, const char *rest)
 static int read_num(const struct bound_in *x, const char *rest)
 {
         static const struct range_type type = {
-                param_num, "write num:MIN..MAX, as num:0.01..2500; either end may be left out",
+                param_num, "use num:MIN..MAX, as num:0.01..2500; either end may be left out",
                 "the range is missing, or does not start with a number",
-                "an end of the range has more than 11 digits before the point or 4 after it, or is no number"
+                "invalid range: at most 11 digits before and 4 after the decimal point"
         };
         return read_range(x, rest, &type);
 }
@@ -70,7 +69,7 @@ static int unescape(const struct bound_in *x, struct span raw, char *to)
                 int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
                 if (raw.p[i] == '%' && b < 0)
                         return bound_refuse(x, "% must be followed by two hexadecimal digits",
-                                            "write %25 for %");
+                                            "use %25 for %");
                 to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i]);
                 i += b >= 0 ? 2 : 0;
         }
@@ -79,7 +78,7 @@ static int unescape(const struct bound_in *x, struct span raw, char *to)
         if (strlen(to) != n || !param_is_text(to))
                 return bound_refuse(x, "a value is not UTF-8, or holds a control character", NULL);
 
-        return n ? 0 : bound_refuse(x, "an empty value in the list", "write one:A|B");
+        return n ? 0 : bound_refuse(x, "an empty value in the list", "use one:A|B");
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(*(char *const *) a, *(char *const *) b); }
@@ -118,7 +117,7 @@ static int read_text(const struct bound_in *x, const char *rest)
         uint64_t v;
         if (str_to_u64(span_str(rest), &v) < 0 || v == 0 || v > BOUND_TEXT_MAX)
                 return bound_refuse(x, "the length must be a number of bytes from 1 to 65536",
-                                    x->b->type == BOUND_TEXT ? "write text:80" : "write lines:4000");
+                                    x->b->type == BOUND_TEXT ? "use text:80" : "use lines:4000");
         x->b->most = (int64_t) v;
         return 0;
 }
@@ -134,7 +133,7 @@ static int read_absent(const struct bound_in *x, const char *rest)
 {
         (void) rest;
         if (x->b->optional || x->b->list)
-                return bound_refuse(x, "`none` means that the parameter is missing", "write NAME=none");
+                return bound_refuse(x, "`none` means that the parameter is missing", "use NAME=none");
         x->b->optional = true;
         return 0;
 }
@@ -152,7 +151,7 @@ static const struct {
 _Static_assert(COUNT(types) == BOUND_TYPE__COUNT, "a row for each type");
 
 static const char any_type[] =
-        "write int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or list:MAX:TYPE";
+        "use int:MIN..MAX, num:MIN..MAX, one:A|B, text:MAX, lines:MAX, bool, none or list:MAX:TYPE";
 
 static int no_such_type(const struct bound_in *x, const char *text, size_t n)
 {
@@ -162,7 +161,7 @@ static int no_such_type(const struct bound_in *x, const char *text, size_t n)
                 names[i] = types[i].name;
 
         memcpy(word, text, n < sizeof word ? n : 0);
-        (void) bound_refuse(x, "no such type of a parameter", any_type);
+        (void) bound_refuse(x, "unknown parameter type", any_type);
         hint_nearest(x->r->e, word, names, COUNT(names));
         return -1;
 }
@@ -175,9 +174,9 @@ static int read_plain(const struct bound_in *x, const char *text)
                         continue;
                 x->b->type = (enum bound_type) i;
                 if (!text[n] != types[i].alone)
-                        return bound_refuse(
-                                x, types[i].alone ? "nothing follows this type" : "the type is not whole",
-                                any_type);
+                        return bound_refuse(x,
+                                            types[i].alone ? "nothing follows this type" : "incomplete type",
+                                            any_type);
                 return types[i].read(x, text + n + !types[i].alone);
         }
 
@@ -195,7 +194,7 @@ int bound_read_type(const struct bound_in *x, const char *text)
         size_t n = strcspn(text, ":");
         if (!text[n] || str_to_u64(span_of(text, n), &most) < 0 || most == 0 || most > BOUND_LIST_MAX)
                 return bound_refuse(x, "the number of items must be from 1 to 64, and their type follow it",
-                                    "write list:5:one:A|B");
+                                    "use list:5:one:A|B");
 
         x->b->list = (uint8_t) most;
         return read_plain(x, text + n + 1);

@@ -7,9 +7,8 @@ enum { DOC_MAX = 1000, EXPECTS_MAX = 1024 };
 
 static int singleton(struct reader *r, const struct text_line *line, const char *word)
 {
-        return line->text
-                       ? fail_at(r->e, &r->at, "`%s` is stated twice, on line %u first", word, line->at.line)
-                       : 0;
+        return line->text ? fail_at(r->e, &r->at, "duplicate `%s`; first on line %u", word, line->at.line)
+                          : 0;
 }
 
 int line_box(struct reader *r)
@@ -19,7 +18,7 @@ int line_box(struct reader *r)
                 return -1;
 
         if (!name_ok(t->text, "._-")) {
-                (void) fail_at(r->e, &t->at, "\"%s\" cannot name a box", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "invalid box name \"%s\"", show_text(t->text).text);
                 return err_hint(r->e, "use up to %d letters, digits and . _ -", NAME_MAX_BYTES - 1);
         }
 
@@ -74,7 +73,7 @@ static int read_pin(struct reader *r, const struct token *t, struct use_line *u)
         if (!u || u->pin || strlen(hex) != 64 || hex[strspn(hex, "0123456789abcdef")]) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not the digest of a policy", show_text(t->text).text);
                 return err_hint(r->e,
-                                "write `use NAME sha256:` and 64 hex digits; `cordon check` prints the line");
+                                "use `use NAME sha256:` and 64 hex digits; `cordon check` prints the line");
         }
 
         u->pin = hex;
@@ -94,7 +93,7 @@ int line_use(struct reader *r)
                         continue;
                 }
                 if (!use_name_ok(t->text))
-                        return fail_at(r->e, &t->at, "\"%s\" cannot name a policy", show_text(t->text).text);
+                        return fail_at(r->e, &t->at, "invalid policy name \"%s\"", show_text(t->text).text);
                 if (vec_room((void **) &p->uses, p->n_uses, &p->cap_uses, sizeof *p->uses) < 0)
                         return fail_memory(r->e);
                 p->uses[p->n_uses++] = (struct use_line){ .name = t->text, .at = t->at };
@@ -120,8 +119,7 @@ static int read_except(struct reader *r, char ***ret_except)
                 if (path_token(t, &r->p->mem, &v[n++], &optional, r->e) < 0)
                         return -1;
                 if (optional)
-                        return fail_at(r->e, &t->at,
-                                       "an exception holds whether or not it exists: leave the ? away");
+                        return fail_at(r->e, &t->at, "`except` does not need ?; remove it");
         }
 
         *ret_except = v;
@@ -202,8 +200,8 @@ static char *read_port(struct reader *r, const struct token *t, struct span text
         if (plain && str_to_u64(text, &port) == 0 && port <= UINT16_MAX)
                 return arena_copy(&r->p->mem, text);
 
-        (void) fail_at(r->e, &t->at, "\"%s\" is not PORT or PORT:PORT", show_text(t->text).text);
-        (void) err_hint(r->e, "ports are numbers from 1 to 65535: first the host's, then the box's");
+        (void) fail_at(r->e, &t->at, "invalid port \"%s\"", show_text(t->text).text);
+        (void) err_hint(r->e, "use PORT or HOST_PORT:BOX_PORT, each 1 to 65535");
         return NULL;
 }
 
@@ -275,12 +273,12 @@ int door_read_max(struct reader *r, struct door *d)
                 return -1;
 
         if (d->max_stated)
-                return fail_at(r->e, &t->at, "`max` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `max`");
 
         if (str_to_size(span_str(t->text), &d->max) < 0 || d->max == 0 ||
             d->max > limit_row(LIMIT_DISK)->most) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a size", show_text(t->text).text);
-                return err_hint(r->e, "write 64K, 40M or 2G");
+                return err_hint(r->e, "use 64K, 40M or 2G");
         }
 
         d->max_stated = true;
@@ -306,7 +304,7 @@ static int read_schema(struct reader *r, struct door *d, const struct token *t, 
         if (path_token(&path, &r->p->mem, &d->value, &optional, r->e) < 0)
                 return -1;
 
-        return optional ? fail_at(r->e, &t->at, "a schema must exist") : 0;
+        return optional ? fail_at(r->e, &t->at, "schema file does not exist") : 0;
 }
 
 int door_read_type(struct reader *r, struct door *d)
@@ -339,7 +337,7 @@ int door_read_type(struct reader *r, struct door *d)
         if (json && d->kind != DOOR_NET && r->i < r->n && !token_is(&r->tok[r->i], "max") &&
             !token_is(&r->tok[r->i], "as")) {
                 (void) fail_at(r->e, &r->tok[r->i].at, "stray \"%s\"", show_text(r->tok[r->i].text).text);
-                return err_hint(r->e, "write the schema as %s(FILE)", name);
+                return err_hint(r->e, "use %s(FILE) with a schema file", name);
         }
 
         return open ? read_schema(r, d, t, open) : 0;
@@ -378,7 +376,7 @@ static int read_handle(struct reader *r, enum door_kind kind)
 
         bool stream = kind == DOOR_IN && (policy_is_stream(t->text) || strcmp(t->text, "stdin") == 0);
         if (!name_ok(t->text, "_-") || stream)
-                return fail_at(r->e, &t->at, "\"%s\" cannot name a handle", show_text(t->text).text);
+                return fail_at(r->e, &t->at, "invalid handle name \"%s\"", show_text(t->text).text);
 
         d->name = t->text;
         return read_shape(r, d);
@@ -411,22 +409,22 @@ enum { MEMORY_LEAST = 64 << 10 };
 /* 100m, 1kb, and 5 without a unit: suggests the valid spelling. */
 static int hint_value(struct err *e, int unit, const char *text)
 {
-        static const char *const forms[] = { [UNIT_MS] = "write 500ms, 5s, 10m, 2h or 1d",
-                                             [UNIT_BYTES] = "write 64K, 256M or 2G",
-                                             [UNIT_COUNT] = "write a whole number",
-                                             [UNIT_PER_HOUR] = "write 2000/h" };
+        static const char *const forms[] = { [UNIT_MS] = "use 500ms, 5s, 10m, 2h or 1d",
+                                             [UNIT_BYTES] = "use 64K, 256M or 2G",
+                                             [UNIT_COUNT] = "use a whole number",
+                                             [UNIT_PER_HOUR] = "use 2000/h" };
         int n = (int) strspn(text, "0123456789");
         char letter = text[n] >= 'a' && text[n] <= 'z' ? (char) (text[n] - 'a' + 'A') : text[n];
         bool size = unit == UNIT_BYTES && n > 0 && n < 10;
 
         if (unit == UNIT_MS && n > 0 && n < 10 && !text[n])
-                return err_hint(e, "write %ss for seconds", text);
+                return err_hint(e, "use %ss for seconds", text);
 
         if (size && !letter)
-                return err_hint(e, "write %sM for megabytes", text);
+                return err_hint(e, "use %sM for megabytes", text);
 
         if (size && strchr("KMGT", letter))
-                return err_hint(e, "write %.*s%c", n, text, letter);
+                return err_hint(e, "use %.*s%c", n, text, letter);
 
         return err_hint(e, "%s", forms[unit]);
 }
@@ -450,7 +448,7 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
                                             : str_to_u64(s, ret_value);
         char most[32];
         if (bad < 0) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is not a value for `limit %s`", show_text(t->text).text,
+                (void) fail_at(r->e, &t->at, "invalid value \"%s\" for `limit %s`", show_text(t->text).text,
                                row->name);
                 return hint_value(r->e, row->unit, t->text);
         }
@@ -459,7 +457,8 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
                 return fail_at(r->e, &t->at, "`limit %s` cannot be zero", row->name);
 
         if (k == LIMIT_MEMORY && *ret_value < MEMORY_LEAST) { /* mostly a forgotten unit */
-                (void) fail_at(r->e, &t->at, "nothing starts in %s bytes", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "`limit memory %s` is too small to start anything",
+                               show_text(t->text).text);
                 return hint_value(r->e, row->unit, t->text);
         }
 
@@ -478,11 +477,10 @@ static int unknown_limit(struct reader *r, const struct token *t)
 
         (void) fail_at(r->e, &t->at, "unknown limit \"%s\"", show_text(t->text).text);
         if (strcmp(t->text, "none") == 0)
-                return err_hint(r->e, "name which: `limit time none`; each of the others stays");
+                return err_hint(r->e, "say which limit: `limit time none`");
 
         if (token_is(t, "ask"))
-                return err_hint(r->e,
-                                "`ask` stands behind the number of renewals: `limit time 10m renew 3 ask`");
+                return err_hint(r->e, "`ask` follows the number of renewals: `limit time 10m renew 3 ask`");
 
         if (r->p->limits.renew_asks && (token_is(t, "within") || token_is(t, "by")))
                 return err_hint(r->e,
@@ -503,7 +501,7 @@ int line_limit(struct reader *r)
                 if (limit_key_find(t->text, &k) < 0)
                         return unknown_limit(r, t);
                 if (r->p->limits.stated[k])
-                        return fail_at(r->e, &t->at, "`limit %s` is stated twice", t->text);
+                        return fail_at(r->e, &t->at, "duplicate `limit %s`", t->text);
                 const struct token *value = reader_need(r, "the limit's value");
                 if (!value || read_limit_value(r, k, value, &v) < 0)
                         return -1;
@@ -531,13 +529,12 @@ static int read_without(struct reader *r, unsigned *ret_bits)
                 for (i = 0; i < count && strcmp(rows[i].name, t->text) != 0; i++)
                         names[i] = rows[i].name;
                 if (i < count && (*ret_bits & rows[i].bit))
-                        return fail_at(r->e, &t->at, "\"%s\" is named twice", rows[i].name);
+                        return fail_at(r->e, &t->at, "duplicate \"%s\"", rows[i].name);
                 if (i == count) {
-                        (void) fail_at(r->e, &t->at, "\"%s\" is not a layer that a policy can give up",
+                        (void) fail_at(r->e, &t->at, "layer \"%s\" cannot be turned off",
                                        show_text(t->text).text);
                         (void) err_hint(
-                                r->e,
-                                "landlock and cgroup can be given up, and the compiler of the wasm wall");
+                                r->e, "landlock, cgroup and the compiler of the wasm wall can be turned off");
                         hint_nearest(r->e, t->text, names, count);
                         return -1;
                 }
@@ -555,7 +552,7 @@ int line_wall(struct reader *r)
                 return -1;
 
         if (r->p->wall.stated)
-                return fail_at(r->e, &r->at, "`wall` is stated twice, on line %u first", r->p->wall.at.line);
+                return fail_at(r->e, &r->at, "duplicate `wall`; first on line %u", r->p->wall.at.line);
 
         if (wall_kind_find(t->text, &w.kind) < 0) {
                 const char *names[WALL_KIND__COUNT];
@@ -623,7 +620,7 @@ int line_expect(struct reader *r)
 
         if (!token_is(t, "allow") && !token_is(t, "deny") && !token_is(t, "ask")) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not allow, deny or ask", show_text(t->text).text);
-                return err_hint(r->e, "write `expect deny read /path` or `expect allow run prog`");
+                return err_hint(r->e, "use `expect deny read /path` or `expect allow run prog`");
         }
 
         if (p->n_expects == EXPECTS_MAX)

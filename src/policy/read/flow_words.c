@@ -52,7 +52,7 @@ static int fail_label(struct reader *r, const struct token *t, const char *word)
 {
         (void) fail_at(r->e, t ? &t->at : &r->at, "`%s` takes labels%s%s", word, t ? ", not " : "",
                        t ? show_text(t->text).text : "");
-        return err_hint(r->e, "write `%s private:NAME`%s", word,
+        return err_hint(r->e, "use `%s private:NAME`%s", word,
                         strcmp(word, "declassify") == 0 ? "" : ", `untrusted`, or several of them");
 }
 
@@ -63,7 +63,7 @@ static int read_labels(struct reader *r, int w, char **ret)
         char text[LABEL_TEXT_MAX];
         const struct token *t = reader_next(r);
         if (!is_label(t) || *ret)
-                return *ret ? fail_at(r->e, &r->tok[r->i - 1].at, "`%s` is stated twice", words[w].word)
+                return *ret ? fail_at(r->e, &r->tok[r->i - 1].at, "duplicate `%s`", words[w].word)
                             : fail_label(r, t, words[w].word);
 
         for (; is_label(t); t = reader_next(r))
@@ -92,7 +92,7 @@ static int read_endorse(struct reader *r)
 
         if (bits == 0 || bits > LABEL_BITS_MAX) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a number of bits", show_text(t->text).text);
-                return err_hint(r->e, "write 1 to %d; without a number it is %d", LABEL_BITS_MAX,
+                return err_hint(r->e, "use 1 to %d; without a number it is %d", LABEL_BITS_MAX,
                                 LABEL_BITS_DEFAULT);
         }
 
@@ -156,8 +156,8 @@ int line_rule(struct reader *r)
         if (bit == COUNT(rule_names)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a rule", show_text(t->text).text);
                 return err_hint(r->e,
-                                "write `rule two`: of private data, foreign text and a way out any two "
-                                "may meet; or `rule touch`: files label a run when it first opens them");
+                                "use `rule two` (at most two of private data, untrusted text and network "
+                                "access) or `rule touch` (files label a run when first opened)");
         }
 
         r->p->rules |= 1u << bit;

@@ -17,15 +17,15 @@ static int read_by(struct reader *r, struct door_ask *a)
                 return -1;
 
         if (a->group)
-                return fail_at(r->e, &n->at, "`by` is stated twice");
+                return fail_at(r->e, &n->at, "duplicate `by`");
 
         if (str_to_u64(span_str(n->text), &need) < 0 || need == 0 || need > NEED_MAX || !token_is(of, "of")) {
                 (void) fail_at(r->e, &n->at, "`by` takes a number of persons and a group");
-                return err_hint(r->e, "write `ask by 2 of GROUP`, with 1 to %d persons", NEED_MAX);
+                return err_hint(r->e, "use `ask by 2 of GROUP`, with 1 to %d persons", NEED_MAX);
         }
 
         if (!name_ok(group->text, "._-"))
-                return fail_at(r->e, &group->at, "\"%s\" cannot name a group", show_text(group->text).text);
+                return fail_at(r->e, &group->at, "invalid group name \"%s\"", show_text(group->text).text);
 
         a->need = (uint8_t) need;
         a->group = group->text;
@@ -40,12 +40,12 @@ static int read_within(struct reader *r, struct door_ask *a)
                 return -1;
 
         if (a->within_s)
-                return fail_at(r->e, &t->at, "`within` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `within`");
 
         if (str_to_ms(span_str(t->text), &ms) < 0 || ms < 1000 || ms > ASK_WITHIN_MAX_S * UINT64_C(1000) ||
             ms % 1000) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a time to answer in", show_text(t->text).text);
-                return err_hint(r->e, "write 90s, 10m or 8h, at most 24h");
+                return err_hint(r->e, "use 90s, 10m or 8h, at most 24h");
         }
 
         a->within_s = (uint32_t) (ms / 1000);
@@ -67,11 +67,11 @@ static int read_vary(struct reader *r, struct door_ask *a)
                 return -1;
 
         if (a->vary)
-                return fail_at(r->e, &t->at, "`vary` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `vary`");
 
         if (!vary_bit(t)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is nothing that may vary", show_text(t->text).text);
-                return err_hint(r->e, "write path, query, headers or body, or several of them");
+                (void) fail_at(r->e, &t->at, "\"%s\" cannot vary", show_text(t->text).text);
+                return err_hint(r->e, "use path, query, headers or body, or several of them");
         }
 
         for (; t && vary_bit(t); t = reader_next(r))

@@ -130,14 +130,14 @@ static int check_bytes(struct span raw, struct host_why *why)
         for (size_t i = 0; i < raw.n; i++) {
                 uint8_t c = raw.p[i];
                 if (c >= 0x80)
-                        return refuse(why, "the host is not plain ASCII", "write its xn-- form");
+                        return refuse(why, "the host is not plain ASCII", "use its xn-- form");
                 if (c == '%')
-                        return refuse(why, "a host cannot hold % (an escape or a zone id)", NULL);
+                        return refuse(why, "no % in a host name (an escape or a zone id)", NULL);
                 if (c == '@')
-                        return refuse(why, "a host cannot hold @ (a user name)",
-                                      "credentials come by `with NAME`");
+                        return refuse(why, "no @ in a host name (a user name)",
+                                      "for credentials use `with NAME`");
                 if (!is_alnum((char) c) && c != '-' && c != '.' && c != '_')
-                        return refuse(why, "a character that no host name has", NULL);
+                        return refuse(why, "invalid character in a host name", NULL);
         }
 
         return 0;
@@ -189,7 +189,7 @@ static int canon_ipv4(const char *host, struct host_why *why)
         if (inet_pton(AF_INET, host, &a) != 1 || !inet_ntop(AF_INET, &a, back, sizeof back) ||
             strcmp(back, host) != 0)
                 return refuse(why, "a number that is not a plain IPv4 address",
-                              "write four decimal numbers without leading zeros, as 192.0.2.7");
+                              "use four decimal numbers without leading zeros, as 192.0.2.7");
 
         return 0;
 }
@@ -204,15 +204,14 @@ static int canon_ipv6(struct span raw, struct host_name *h, struct host_why *why
         memcpy(text, raw.p, raw.n);
         text[raw.n] = '\0';
         if (strchr(text, '%'))
-                return refuse(why, "an address cannot hold a zone id", NULL);
+                return refuse(why, "no zone id in an address", NULL);
 
         if (strlen(text) != raw.n || inet_pton(AF_INET6, text, &a) != 1)
                 return refuse(why, "not an IPv6 address", NULL);
 
         if (IN6_IS_ADDR_V4MAPPED(&a) || IN6_IS_ADDR_V4COMPAT(&a)) {
                 if (!IN6_IS_ADDR_LOOPBACK(&a) && !IN6_IS_ADDR_UNSPECIFIED(&a))
-                        return refuse(why, "an IPv4 address in IPv6 clothes",
-                                      "write the four decimal numbers");
+                        return refuse(why, "IPv4-mapped IPv6 address", "use the four decimal numbers");
         }
 
         if (!inet_ntop(AF_INET6, &a, h->text, sizeof h->text))
@@ -227,7 +226,7 @@ static int check_puny(const char *host, struct host_why *why)
         for (const char *p = host; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL) {
                 size_t n = strcspn(p, ".");
                 if (n >= 4 && strncmp(p, "xn--", 4) == 0 && !puny_valid(span_of(p + 4, n - 4)))
-                        return refuse(why, "an xn-- label that is the form of no name", NULL);
+                        return refuse(why, "invalid xn-- label", NULL);
         }
         return 0;
 }
@@ -263,16 +262,14 @@ static bool is_in_cloud(const char *host)
 static int check_wildcard(const char *host, struct host_why *why)
 {
         if (!strchr(host, '.'))
-                return refuse(why, "a wildcard over a whole top-level domain",
-                              "name at least two labels after *.");
+                return refuse(why, "wildcard covers a top-level domain", "use at least two labels after *.");
 
         if (is_public_suffix(host))
-                return refuse(why, "a wildcard over a suffix where strangers register names",
-                              "name the host, or one more label after *.");
+                return refuse(why, "wildcard covers a public suffix",
+                              "use the host, or one more label after *.");
 
         if (is_in_cloud(host))
-                return refuse(why, "a wildcard over a cloud, whose customers have names at every depth",
-                              "name the host");
+                return refuse(why, "wildcard covers names of other cloud customers", "use the host");
 
         return 0;
 }
@@ -294,10 +291,10 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
                 raw = span_of(raw.p + 2, raw.n - 2);
 
         if (memchr(raw.p, '*', raw.n))
-                return refuse(why, "* stands only as the first label of a host", "write *.example.org:443");
+                return refuse(why, "* is allowed only as the first label of a host", "use *.example.org:443");
 
         if (memchr(raw.p, ':', raw.n))
-                return refuse(why, "an IPv6 address must stand in brackets", "write [2001:db8::7]:443");
+                return refuse(why, "an IPv6 address must be in brackets", "use [2001:db8::7]:443");
 
         if (check_bytes(raw, why) < 0 || canon_labels(raw, h.text, why) < 0 || check_puny(h.text, why) < 0)
                 return -1;
@@ -307,7 +304,7 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
                 return -1;
 
         if (h.is_address && h.wildcard)
-                return refuse(why, "a wildcard over addresses", "name each address");
+                return refuse(why, "wildcard covers addresses", "list the addresses");
 
         if (h.wildcard && check_wildcard(h.text, why) < 0)
                 return -1;

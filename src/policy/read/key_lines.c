@@ -32,10 +32,10 @@ static const struct {
         const char *hint;
 } agents[] = {
         { "ssh:", true, is_ssh_key,
-          "write `sign ssh:` and the comment or the fingerprint, SHA256:..., of one key: `ssh-add -l` lists "
+          "use `sign ssh:` and the comment or the fingerprint, SHA256:..., of one key: `ssh-add -l` lists "
           "them" },
         { "gpg:", false, is_keygrip,
-          "write `gpg:` and the keygrip of one key, 40 hex digits in capitals: `gpg -K --with-keygrip` lists "
+          "use `gpg:` and the keygrip of one key, 40 hex digits in capitals: `gpg -K --with-keygrip` lists "
           "them" },
 };
 
@@ -46,14 +46,14 @@ static int check_key(struct reader *r, const struct token *t, enum door_kind kin
                 if (strncmp(t->text, agents[i].mark, n) != 0)
                         continue;
                 if (kind == DOOR_DECRYPT && agents[i].signs_only)
-                        return fail_at(r->e, &t->at, "an ssh-agent decrypts nothing");
+                        return fail_at(r->e, &t->at, "ssh-agent cannot decrypt");
                 if (agents[i].is_key(t->text + n))
                         return 0;
-                (void) fail_at(r->e, &t->at, "\"%s\" does not name a key", show_text(t->text).text);
+                (void) fail_at(r->e, &t->at, "invalid key \"%s\"", show_text(t->text).text);
                 return err_hint(r->e, "%s", agents[i].hint);
         }
 
-        (void) fail_at(r->e, &t->at, "\"%s\" does not name an agent and a key", show_text(t->text).text);
+        (void) fail_at(r->e, &t->at, "invalid agent and key \"%s\"", show_text(t->text).text);
         return err_hint(r->e, "%s", agents[kind == DOOR_DECRYPT].hint);
 }
 
@@ -87,8 +87,8 @@ int line_dev(struct reader *r)
                 if (!d || path_token(t, &r->p->mem, &d->path, &d->optional, r->e) < 0)
                         return -1;
                 if (!policy_device(d->path)) {
-                        (void) fail_at(r->e, &t->at, "no box has %s: %s", show_text(t->text).text,
-                                       policy_device_refused(d->path));
+                        (void) fail_at(r->e, &t->at, "%s cannot be opened to a box: %s",
+                                       show_text(t->text).text, policy_device_refused(d->path));
                         return err_hint(r->e,
                                         "a `dev` door opens /dev/kvm, /dev/fuse, /dev/dri/renderD128 and the "
                                         "like, or a GPU's /dev/nvidia0: `man cordon.policy` lists them");
@@ -115,7 +115,7 @@ static int read_gpu(struct reader *r, const struct token *t)
 
         (void) fail_at(r->e, &t->at, "\"%s\" is not a GPU's number or UUID", show_text(t->text).text);
         return err_hint(r->e,
-                        "write `gpu` for all of yours, `gpu 0`, or `gpu GPU-...` as `nvidia-smi -L` has it");
+                        "use `gpu` for all of yours, `gpu 0`, or `gpu GPU-...` as `nvidia-smi -L` has it");
 }
 
 int line_gpu(struct reader *r)

@@ -19,10 +19,9 @@ static int refuse_char(const struct lexer *x, const struct source_place *at, str
 {
         char seen[32];
         if (c.n == 0)
-                return fail_at(x->e, at, "this is not UTF-8");
+                return fail_at(x->e, at, "not UTF-8");
 
-        (void) fail_at(x->e, at, "a control or invisible character (%s) cannot stand in a policy",
-                       str_inert(c, seen, sizeof seen));
+        (void) fail_at(x->e, at, "control or invisible character (%s)", str_inert(c, seen, sizeof seen));
         if (at->line == 1 && at->column == 1 && c.n == 3 && memcmp(c.p, "\xef\xbb\xbf", 3) == 0)
                 return err_hint(x->e, "save the file without a byte order mark");
 
@@ -82,14 +81,14 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
                         if (!more(c) || (c->line.p[c->i] != '"' && c->line.p[c->i] != '\\')) {
                                 (void) fail_at(x->e, &c->at,
                                                "a backslash in quotes stands only before \" or \\");
-                                return err_hint(x->e, "write \\\\ for one backslash");
+                                return err_hint(x->e, "use \\\\ for one backslash");
                         }
                 }
                 t->text[n++] = (char) c->line.p[c->i];
         }
 
         if (!more(c))
-                return fail_at(x->e, &t->at, "this quote is never closed");
+                return fail_at(x->e, &t->at, "unterminated quote");
 
         advance(c);
         if (more(c) && c->line.p[c->i] == '?') {

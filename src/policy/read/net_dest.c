@@ -94,7 +94,7 @@ static int read_url(const struct dest *x, struct span rest, bool tls)
         x->d->tls = tls;
         x->d->port = tls ? 443 : 80;
         if (n > 0 && memchr(authority.p, '@', n))
-                return refuse(x, "a URL cannot carry a user name", "credentials come by `with NAME`");
+                return refuse(x, "a URL cannot carry a user name", "for credentials use `with NAME`");
 
         if (read_host(x, span_of(rest.p, colon)) < 0)
                 return -1;
@@ -115,7 +115,8 @@ static int read_place(const struct dest *x, struct span rest)
                 return fail_memory(x->e);
 
         if (!name_ok(x->d->host, "-") || strpbrk(x->d->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-                return refuse(x, "a place has small letters, digits and -", "write @name/path or @name/**");
+                return refuse(x, "a place name has lower-case letters, digits and -",
+                              "use @name/path or @name/**");
 
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
@@ -126,8 +127,8 @@ static const char *hint_of_word(const char *word)
         static const struct {
                 const char *word, *hint;
         } words[] = {
-#define NONE "a box has no network where no door opens one: leave it out"
-#define ALL  "no door leads everywhere: name hosts, as host:443 or https://host/**"
+#define NONE "a box has no network by default; remove this line"
+#define ALL  "no door opens every host; list hosts, as host:443 or https://host/**"
                 { "none", NONE }, { "off", NONE }, { "no", NONE },  { "false", NONE },   { "all", ALL },
                 { "any", ALL },   { "*", ALL },    { "host", ALL }, { "bridge", ALL },   { "on", ALL },
                 { "yes", ALL },   { "true", ALL }, { "open", ALL }, { "internet", ALL },
@@ -137,7 +138,7 @@ static const char *hint_of_word(const char *word)
                 if (strcmp(words[i].word, word) == 0)
                         return words[i].hint;
 
-        return "write host:443, or https://host/** for requests";
+        return "use host:443, or https://host/** for requests";
 }
 
 static int read_host_port(const struct dest *x, struct span raw)
@@ -145,10 +146,10 @@ static int read_host_port(const struct dest *x, struct span raw)
         size_t colon = port_at(raw);
         x->d->form = NET_HOST_PORT;
         if (raw.n > 0 && memchr(raw.p, '/', raw.n))
-                return refuse(x, "neither host:port nor a URL", "write host:443 or https://host/path/**");
+                return refuse(x, "neither host:port nor a URL", "use host:443 or https://host/path/**");
 
         if (colon == raw.n && net_method_known(x->t->text)) /* the order of cordon-why(1) */
-                return refuse(x, "the destination stands before its methods", "write https://host/** GET");
+                return refuse(x, "the destination must come before its methods", "use https://host/** GET");
 
         if (colon == raw.n)
                 return refuse(x, "the port is missing", hint_of_word(x->t->text));
@@ -196,7 +197,7 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
 
         if (strstr(t->text, "://"))
                 return refuse(&x, "only http and https can be inspected",
-                              "write host:port for another protocol");
+                              "use host:port for another protocol");
 
         return read_host_port(&x, s);
 }

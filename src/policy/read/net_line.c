@@ -13,10 +13,10 @@ static int read_credential(struct reader *r, struct net_dest *d)
                 return -1;
 
         if (d->credential)
-                return fail_at(r->e, &t->at, "`with` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `with`");
 
         if (!name_ok(t->text, "._-"))
-                return fail_at(r->e, &t->at, "\"%s\" cannot name a credential", show_text(t->text).text);
+                return fail_at(r->e, &t->at, "invalid credential name \"%s\"", show_text(t->text).text);
 
         d->credential = t->text;
         return 0;
@@ -52,12 +52,12 @@ static int read_cap(struct reader *r, struct net_dest *d)
         int bad = c == NET_CAP_HOUR ? str_to_u64(amount, &v) : str_to_size(amount, &v);
         if (c == NET_CAP__COUNT || bad < 0 || v == 0 || v > limit_row(LIMIT_EGRESS)->most) {
                 (void) fail_at(r->e, &t->at, "\"%s\" is not a cap", show_text(t->text).text);
-                return err_hint(r->e, "write `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of "
+                return err_hint(r->e, "use `cap 600M` for bytes, `cap 10M/out` or `cap 1G/in` for those of "
                                       "one way, or `cap 2000/h` for requests an hour");
         }
 
         if (d->cap[c])
-                return fail_at(r->e, &t->at, "`cap` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `cap`");
 
         d->cap[c] = v;
         return 0;
@@ -92,12 +92,12 @@ static int read_reach(struct reader *r, struct net_dest *d)
                 return -1;
 
         if (d->reach)
-                return fail_at(r->e, &t->at, "`reach` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `reach`");
 
         size_t i = word_number(reaches, COUNT(reaches), t);
         if (i == COUNT(reaches)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is not a reach", show_text(t->text).text);
-                return err_hint(r->e, "write self, tenant, named or public");
+                (void) fail_at(r->e, &t->at, "invalid `reach` \"%s\"", show_text(t->text).text);
+                return err_hint(r->e, "use self, tenant, named or public");
         }
 
         d->reach = (uint8_t) i;
@@ -112,17 +112,17 @@ static int read_touches(struct reader *r, struct net_dest *d)
                 return -1;
 
         if (d->touches)
-                return fail_at(r->e, &t->at, "`touches` is stated twice");
+                return fail_at(r->e, &t->at, "duplicate `touches`");
 
         size_t i = word_number(touched, COUNT(touched), t);
         if (i == COUNT(touched)) {
-                (void) fail_at(r->e, &t->at, "\"%s\" is nothing to touch", show_text(t->text).text);
-                return err_hint(r->e, "write quota, money, ticket or person, or several of them");
+                (void) fail_at(r->e, &t->at, "invalid `touches` \"%s\"", show_text(t->text).text);
+                return err_hint(r->e, "use quota, money, ticket or person, or several of them");
         }
 
         for (; t && (i = word_number(touched, COUNT(touched), t)) < COUNT(touched); t = reader_next(r)) {
                 if (d->touches & 1u << i)
-                        return fail_at(r->e, &t->at, "\"%s\" is named twice", t->text);
+                        return fail_at(r->e, &t->at, "duplicate \"%s\"", t->text);
                 d->touches |= (uint8_t) (1u << i);
         }
 
@@ -149,11 +149,11 @@ static int refuse_bounded_websocket(struct reader *r, const struct door *d)
 static int read_answer_type(struct reader *r, struct door *d)
 {
         if (d->type != HANDLE_BINARY)
-                return fail_at(r->e, &r->tok[r->i - 1].at, "`as` is stated twice");
+                return fail_at(r->e, &r->tok[r->i - 1].at, "duplicate `as`");
 
         if (d->net.form == NET_HOST_PORT) {
-                (void) fail_at(r->e, &d->at, "`as` cannot see the answers in a raw connection");
-                return err_hint(r->e, "write https://host/** instead of host:port");
+                (void) fail_at(r->e, &d->at, "`as` does not work on a raw connection");
+                return err_hint(r->e, "use https://host/** instead of host:port");
         }
 
         if (door_read_type(r, d) < 0)

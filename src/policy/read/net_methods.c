@@ -47,12 +47,12 @@ int net_read_method(struct reader *r, struct net_dest *d, const struct token *t)
 
         if (d->form == NET_HOST_PORT) {
                 (void) fail_at(r->e, &t->at, "a method cannot be seen in a raw connection");
-                return err_hint(r->e, "write https://host/** instead of host:port");
+                return err_hint(r->e, "use https://host/** instead of host:port");
         }
 
         for (; d->methods[n]; n++)
                 if (strcmp(d->methods[n], t->text) == 0)
-                        return fail_at(r->e, &t->at, "\"%s\" is named twice", t->text);
+                        return fail_at(r->e, &t->at, "duplicate \"%s\"", t->text);
 
         d->methods[n] = t->text;
         return 0;
@@ -71,9 +71,9 @@ static int add_websocket(struct reader *r, const struct token *t, struct net_des
         if (strcmp(d->methods[0], "WEBSOCKET") == 0 && !d->methods[1])
                 return 0;
 
-        (void) fail_at(r->e, &t->at, "\"%s\" is for WebSockets, and has no other method",
+        (void) fail_at(r->e, &t->at, "\"%s\" is a WebSocket URL and takes no other method",
                        show_text(t->text).text);
-        return err_hint(r->e, "write https://host/path GET WEBSOCKET for both");
+        return err_hint(r->e, "use https://host/path GET WEBSOCKET for both");
 }
 
 int net_end_methods(struct reader *r, struct net_dest *d, const struct token *websocket)

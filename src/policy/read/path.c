@@ -10,17 +10,17 @@ int path_token(const struct token *t, struct arena *mem, char **ret_raw, bool *r
         size_t n = strlen(t->text);
         bool optional = t->optional || (!t->quoted && n > 1 && t->text[n - 1] == '?');
         if (n == 0)
-                return fail_at(e, &t->at, "an empty path");
+                return fail_at(e, &t->at, "empty path");
 
         if (!t->quoted) {
                 char *raw = arena_copy(mem, span_of(t->text, n - optional));
                 if (!raw)
                         return fail_memory(e);
                 if (strpbrk(raw, "*?")) {
-                        (void) fail_at(e, &t->at, "\"%s\" looks like a pattern, and a path is never one",
+                        (void) fail_at(e, &t->at, "\"%s\" looks like a pattern; paths are literal",
                                        show_text(t->text).text);
-                        return err_hint(
-                                e, "name the directory: a door covers all below it; quote a literal * or ?");
+                        return err_hint(e, "use the directory: a door covers everything below it; quote a "
+                                           "literal * or ?");
                 }
                 *ret_raw = raw;
         } else {
@@ -71,13 +71,13 @@ static int unknown_root(const struct scope *s, const struct source_place *at, co
         static const char *const names[] = { "{work}", "{home}", "{tmp}" };
         char word[32];
         if (raw[0] == '~') {
-                (void) fail_at(s->e, at, "\"%s\": ~ stands only alone or before /", show_text(raw).text);
-                return err_hint(s->e, "write the whole path, or ./~name for a file of that name");
+                (void) fail_at(s->e, at, "\"%s\": ~ is allowed only alone or before /", show_text(raw).text);
+                return err_hint(s->e, "use the whole path, or ./~name for a file of that name");
         }
 
         size_t n = strcspn(raw, "}");
-        (void) fail_at(s->e, at, "\"%s\" begins with an unknown root", show_text(raw).text);
-        (void) err_hint(s->e, "it is {work}, {home} or {tmp}; ./{name} is a file of that name");
+        (void) fail_at(s->e, at, "unknown placeholder in \"%s\"", show_text(raw).text);
+        (void) err_hint(s->e, "use {work}, {home} or {tmp}; ./{name} is a file of that name");
         if (n + 2 < sizeof word) {
                 memcpy(word, raw, n);
                 memcpy(word + n, "}", 2);
@@ -125,7 +125,7 @@ static char *joined(const struct scope *s, const struct source_place *at, const 
 
         (void) stpcpy(stpcpy(stpcpy(p, base), "/"), rest);
         if (!clean(p)) {
-                (void) fail_at(s->e, at, "\"%s\" climbs above the root with ..", show_text(rest).text);
+                (void) fail_at(s->e, at, "\"%s\" goes above /", show_text(rest).text);
                 return NULL;
         }
 
@@ -166,7 +166,7 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
         size_t n = strlen(raw);
         if (is_bare(raw)) {
                 if (n > 255) {
-                        (void) fail_at(s->e, at, "no program has a name of %zu bytes", n);
+                        (void) fail_at(s->e, at, "program name too long (%zu bytes)", n);
                         return NULL;
                 }
                 if (strcmp(raw, ".") != 0 && strcmp(raw, "..") != 0) {
@@ -176,7 +176,7 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
                         return bare;
                 }
                 (void) fail_at(s->e, at, "\"%s\" is not a program", raw);
-                (void) err_hint(s->e, "a directory of programs is written DIR/");
+                (void) err_hint(s->e, "use DIR/ for a directory of programs");
                 return NULL;
         }
 
@@ -185,8 +185,8 @@ char *path_program(const struct scope *s, const struct source_place *at, const c
                 return NULL;
 
         if (strcmp(p, "/") == 0) {
-                (void) fail_at(s->e, at, "`run /` is refused");
-                (void) err_hint(s->e, "write `run any`");
+                (void) fail_at(s->e, at, "`run /` is not allowed");
+                (void) err_hint(s->e, "use `run any`");
                 return NULL;
         }
 

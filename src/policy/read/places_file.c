@@ -61,8 +61,8 @@ static int read_name(const struct token *t, struct err *e)
         const char *name = t->text[0] == '@' ? t->text + 1 : t->text;
         if (name_ok(name, "-") && !strpbrk(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
                 return 0;
-        (void) fail_at(e, &t->at, "\"%s\" cannot name a place", show_text(t->text).text);
-        return err_hint(e, "a place has small letters, digits and -");
+        (void) fail_at(e, &t->at, "invalid place name \"%s\"", show_text(t->text).text);
+        return err_hint(e, "a place name has lower-case letters, digits and -");
 }
 
 static int read_stage(const struct token *t, enum policy_stage *ret_stage, struct err *e)
@@ -77,8 +77,8 @@ static int read_stage(const struct token *t, enum policy_stage *ret_stage, struc
         if (*ret_stage != POLICY_STAGE_MOCK)
                 return 0;
 
-        (void) fail_at(e, &t->at, "the stage mock reaches nothing, so no place leads anywhere in it");
-        return err_hint(e, "leave the line out: recorded exchanges answer for the live URL");
+        (void) fail_at(e, &t->at, "places cannot have a mock URL; stage mock connects to nothing");
+        return err_hint(e, "remove the line; recorded exchanges are of the live URL");
 }
 
 static int read_url(struct policy_places *p, const struct token *t, struct policy_place_url *ret,
@@ -86,11 +86,11 @@ static int read_url(struct policy_places *p, const struct token *t, struct polic
 {
         struct net_dest d = { 0 };
         if (net_dest_parse(&p->mem, t, 0, &d, e) < 0)
-                return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");
+                return err_hint(e, "use https://host/ or https://host/path/ with a slash at its end");
 
         if (d.form != NET_URL || d.wildcard || d.path_tail || d.path[strlen(d.path) - 1] != '/') {
                 (void) fail_at(e, &t->at, "\"%s\" is not where a place can lead", show_text(t->text).text);
-                return err_hint(e, "write https://host/ or https://host/path/ with a slash at its end");
+                return err_hint(e, "use https://host/ or https://host/path/ with a slash at its end");
         }
 
         *ret = (struct policy_place_url){
@@ -133,8 +133,7 @@ static int read_place(struct policy_places *p, const struct tokens *t, struct er
         }
 
         if (t->n < 4)
-                return fail_at(e, &t->v[0].at,
-                               "write `place NAME STAGE URL`, and `label LABEL...` behind it");
+                return fail_at(e, &t->v[0].at, "use `place NAME STAGE URL`, and `label LABEL...` behind it");
 
         if (read_name(&t->v[1], e) < 0 || read_stage(&t->v[2], &stage, e) < 0 ||
             read_url(p, &t->v[3], &url, e) < 0 || read_label(t, &label, e) < 0)

@@ -13,7 +13,7 @@ int fail_missing(struct reader *r, const char *what)
 {
         (void) fail_at(r->e, &r->at, "%s is missing", what);
         bool quoted = r->at.line == 0 && strchr(r->word->synopsis, ' '); /* an option has one argument */
-        return err_hint(r->e, quoted ? "write --%s '%s'" : "write `%s %s`", r->word->word, r->word->synopsis);
+        return err_hint(r->e, quoted ? "use --%s '%s'" : "use `%s %s`", r->word->word, r->word->synopsis);
 }
 
 const struct token *reader_need(struct reader *r, const char *what)

@@ -19,7 +19,7 @@ static char *read_name(struct reader *r, const struct token *t)
                 (void) fail_memory(r->e);
         else if (token_is(t, "deny") || token_is(t, "except") || token_is(t, "allow")) {
                 (void) fail_at(r->e, &t->at, "a line names tools that may be called; all others are denied");
-                (void) err_hint(r->e, "write `tool NAME...`, without `%s`", t->text);
+                (void) err_hint(r->e, "use `tool NAME...`, without `%s`", t->text);
                 return NULL;
         } else if (!is_any(t) && (!is_tool_name(t->text) || t->optional)) {
                 (void) fail_at(r->e, &t->at, "\"%s\" cannot be the name of a tool", show_text(t->text).text);

@@ -42,8 +42,7 @@ static int put_escape(struct canon *c, struct span raw, size_t i, struct host_wh
 
         uint8_t v = (uint8_t) (a << 4 | b);
         if (v < 0x20 || v == 0x7f || strchr("./\\%;", v))
-                return refuse(why,
-                              "an escape that hides a dot, slash, backslash, percent, semicolon or control",
+                return refuse(why, "escaped dot, slash, backslash, percent, semicolon or control character",
                               NULL);
 
         char text[3] = { '%', up[v >> 4], up[v & 15] };
@@ -58,7 +57,7 @@ static int check_segments(const char *path, struct host_why *why)
                 if (n == 0 && p[1] == '/')
                         return refuse(why, "// in the path", NULL);
                 if ((n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.'))
-                        return refuse(why, "a . or .. segment in the path", "write the path that is meant");
+                        return refuse(why, ". or .. segment in the path", "use the path itself");
         }
 
         return 0;
@@ -74,9 +73,9 @@ static int refuse_byte(uint8_t c, struct host_why *why)
                               "a path covers all its queries");
 
         if (c >= 0x80)
-                return refuse(why, "the path is not plain ASCII", "write other characters as %XX");
+                return refuse(why, "the path is not plain ASCII", "use %XX for other characters");
 
-        return refuse(why, "a character that no URL path has", "write it as %XX if it is meant");
+        return refuse(why, "invalid character in the path", "use %XX if you mean it");
 }
 
 int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why)

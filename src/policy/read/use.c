@@ -160,8 +160,8 @@ static void take_limits(struct gather *g, const struct policy *p)
 
 static int has_changed(struct gather *g, const struct use_line *u, const char *digest)
 {
-        (void) fail_at(g->scope.e, &u->at, "the policy %s is not the one that was pinned", u->name);
-        return err_hint(g->scope.e, "look at what changed; then write `use %s sha256:%s`", u->name, digest);
+        (void) fail_at(g->scope.e, &u->at, "policy %s does not match its pinned digest", u->name);
+        return err_hint(g->scope.e, "review the change, then pin it: `use %s sha256:%s`", u->name, digest);
 }
 
 /* A policy from outside the stock set is pinned to the text that was reviewed: it cannot be widened

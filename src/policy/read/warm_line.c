@@ -20,7 +20,8 @@ static int find_interpreter(struct reader *r, const struct token *t)
                 if (strcmp(rows[i].name, t->text) == 0)
                         return i;
 
-        (void) fail_at(r->e, &t->at, "\"%s\" cannot be kept warm", show_text(t->text).text);
+        (void) fail_at(r->e, &t->at, "\"%s\" cannot be pre-started (python3 and node can)",
+                       show_text(t->text).text);
         return err_hint(r->e, "there are drivers for python3 and node");
 }
 
@@ -40,13 +41,13 @@ static int add_modules(struct reader *r, const struct policy_warm_row *row, stru
 
         if (!token_is(t, row->loads)) {
                 (void) fail_at(r->e, &t->at, "stray \"%s\"", show_text(t->text).text);
-                return err_hint(r->e, "write `warm %s %s MODULE...`", row->name, row->loads);
+                return err_hint(r->e, "use `warm %s %s MODULE...`", row->name, row->loads);
         }
 
         buf_printf(line, " %s", row->loads);
         for (t = reader_need(r, "a module"); t; t = reader_next(r)) {
                 if (!is_module(t->text) || ++n > WARM_MODULES_MAX)
-                        return fail_at(r->e, &t->at, "\"%s\" cannot name a module, or is one of too many",
+                        return fail_at(r->e, &t->at, "invalid module name \"%s\", or too many modules",
                                        show_text(t->text).text);
                 buf_printf(line, " %s", t->text);
         }
@@ -64,7 +65,7 @@ int line_warm(struct reader *r)
 
         struct text_line *to = &r->p->warm[kind];
         if (to->text)
-                return fail_at(r->e, &r->at, "`warm %s` is stated twice, on line %u first", rows[kind].name,
+                return fail_at(r->e, &r->at, "duplicate `warm %s`; first on line %u", rows[kind].name,
                                to->at.line);
 
         buf_puts(&line, rows[kind].name);

@@ -11,62 +11,64 @@ enum { ONE_TOKEN = 1, DOOR = 2, ASKS = 4 };
 
 /* One row: word, synopsis, help, handler, flags. */
 #define WORDS(X)                                                                                             \
-        X("box", "NAME", "name of the box", line_box, 0)                                                     \
-        X("root", "IMAGE",                                                                                   \
-          "the box's files are this image's: a directory, an OCI layout, an archive or a name", line_root,   \
-          ONE_TOKEN)                                                                                         \
-        X("doc", "\"TEXT\"", "one sentence for people", line_doc, 0)                                         \
+        X("box", "NAME", "name of the box in ps, logs and the ledger", line_box, 0)                          \
+        X("root", "IMAGE", "use the files of an image as the root: directory, archive, OCI layout or name",  \
+          line_root, ONE_TOKEN)                                                                              \
+        X("doc", "\"TEXT\"", "description, one sentence", line_doc, 0)                                       \
         X("use", "NAME...[sha256:HEX]",                                                                      \
-          "all doors of a stock or own policy; `use none`: not even the loader", line_use, 0)                \
-        X("read", "PATH...[except SUB...]", "visible, read-only", line_read, ONE_TOKEN | DOOR)               \
+          "add the doors of another policy; `use none` drops the default doors", line_use, 0)                \
+        X("read", "PATH...[except SUB...]", "show a file or directory, read-only", line_read,                \
+          ONE_TOKEN | DOOR)                                                                                  \
         X("edit", "PATH...[except SUB...]",                                                                  \
-          "writable in a private overlay, applied by a person later; one file cannot be replaced",           \
+          "let it be changed in an overlay, applied later by a person; a single file cannot be replaced by " \
+          "rename",                                                                                          \
           line_edit, ONE_TOKEN | DOOR | ASKS)                                                                \
         X("write", "PATH...",                                                                                \
-          "writable for real, at once; a missing name is made as a file, DIR/ as a directory", line_write,   \
-          ONE_TOKEN | DOOR)                                                                                  \
-        X("run", "PROGRAM...|any", "programs that may start; DIR/ for all below it", line_run,               \
+          "let it be changed on the host at once; a missing PATH is created as a file, DIR/ as a directory", \
+          line_write, ONE_TOKEN | DOOR)                                                                      \
+        X("run", "PROGRAM...|any", "allow a program to start; DIR/ for all programs below it", line_run,     \
           ONE_TOKEN | DOOR | ASKS)                                                                           \
-        X("env", "NAME[=VALUE]...", "pass or set a variable", line_env, ONE_TOKEN | DOOR)                    \
+        X("env", "NAME[=VALUE]...", "pass a variable, or set one", line_env, ONE_TOKEN | DOOR)               \
         X("net",                                                                                             \
           "DEST [METHOD...] [with NAME] [cap N] [reach WHOM] [touches WHAT...] [where BOUND...] [as TYPE] "  \
           "[ask ...]",                                                                                       \
           "host:port, *.host:port, https://host/path/**, wss://host/path, @place/path", line_net,            \
           DOOR | ASKS)                                                                                       \
-        X("sock", "PATH...", "one Unix socket of the host; wayland, x11, pulse, pipewire: the session's",    \
+        X("sock", "PATH...",                                                                                 \
+          "connect to a Unix socket of the host; wayland, x11, pulse, pipewire: those of your desktop "      \
+          "session",                                                                                         \
           line_sock, ONE_TOKEN | DOOR | ASKS)                                                                \
         X("sign", "AGENT:KEY [max N] [ask ...]",                                                             \
-          "signatures by one key of your ssh-agent or gpg-agent: ssh:COMMENT, ssh:SHA256:..., gpg:KEYGRIP",  \
+          "sign with one key of your ssh-agent or gpg-agent: ssh:COMMENT, ssh:SHA256:..., gpg:KEYGRIP",      \
           line_sign, DOOR | ASKS)                                                                            \
-        X("decrypt", "gpg:KEYGRIP [max N] [ask ...]", "decryption by one key of your gpg-agent",             \
+        X("decrypt", "gpg:KEYGRIP [max N] [ask ...]", "decrypt with one key of your gpg-agent",              \
           line_decrypt, DOOR | ASKS)                                                                         \
         X("dev", "PATH...", "one device: /dev/kvm, /dev/fuse, /dev/dri/..., /dev/nvidia...", line_dev,       \
           ONE_TOKEN | DOOR)                                                                                  \
         X("gpu", "[all|NUMBER|UUID]...", "GPUs to compute on: all of yours, or these", line_gpu, DOOR)       \
-        X("listen", "PORT[:PORT]...", "this port of the host's loopback leads to a server in the box",       \
+        X("listen", "PORT[:PORT]...", "forward a port of the host's loopback to a server in the box",        \
           line_listen, ONE_TOKEN | DOOR | ASKS)                                                              \
         X("tool", "NAME...|any [where BOUND...] [ask ...]",                                                  \
-          "tools of an MCP server in the box (`cordon mcp wrap`) that may be called", line_tool,             \
-          DOOR | ASKS)                                                                                       \
-        X("in", "NAME [max SIZE] [as TYPE]", "a handle to read, opened by the host", line_in, DOOR)          \
-        X("out", "NAME [max SIZE] [as TYPE]", "a handle to write, opened by the host", line_out, DOOR)       \
+          "allow tools of a wrapped MCP server to be called", line_tool, DOOR | ASKS)                        \
+        X("in", "NAME [max SIZE] [as TYPE]", "input file, opened by the host", line_in, DOOR)                \
+        X("out", "NAME [max SIZE] [as TYPE]", "output file, opened by the host", line_out, DOOR)             \
         X("stdout", "as TYPE [max SIZE]",                                                                    \
-          "what the box may print: text, json, json(FILE) with a schema, ...; each part is checked and "     \
-          "made inert",                                                                                      \
-          line_stdout, DOOR)                                                                                 \
-        X("stderr", "as TYPE [max SIZE]", "the same for its messages", line_stderr, DOOR)                    \
+          "type of standard output: text, json, json(SCHEMA) ...; checked and made inert", line_stdout,      \
+          DOOR)                                                                                              \
+        X("stderr", "as TYPE [max SIZE]", "the same for standard error", line_stderr, DOOR)                  \
         X("limit", "KEY VALUE...",                                                                           \
           "time cpu memory procs files disk output egress ingress effects rate renew", line_limit, 0)        \
         X("wall", "NAME [without LAYER...]",                                                                 \
           "or \"namespace without landlock\", one layer less: auto process namespace wasm vm", line_wall, 0) \
-        X("local", "WHAT...", "among its own processes: loopback unix pty proc trace", line_local, 0)        \
+        X("local", "WHAT...", "facilities inside the box: loopback unix pty proc trace", line_local, 0)      \
         X("rule", "two|touch",                                                                               \
-          "two: of private data, foreign text and a way out two may meet, a person approves the third; "     \
-          "touch: files label a run when it first opens them",                                               \
+          "two: of private data, untrusted text and network access at most two, unless a person approves; "  \
+          "touch: files label a run when first opened",                                                      \
           line_rule, 0)                                                                                      \
         X("warm", "python3 [import MODULE...]|node [require MODULE...]",                                     \
-          "parked boxes hold this interpreter started, with these modules", line_warm, 0)                    \
-        X("expect", "allow|deny|ask EFFECT", "a test of the policy, held at load", line_expect, 0)
+          "start this interpreter and import these modules in parked boxes", line_warm, 0)                   \
+        X("expect", "allow|deny|ask EFFECT", "test of the policy, checked whenever it is loaded",            \
+          line_expect, 0)
 
 static const struct policy_word_help helps[] = {
 #define X(word, synopsis, help, parse, flags) { word, synopsis, help },
@@ -121,32 +123,30 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
 {
         const char *names[COUNT(helps)];
         if (is_later(word))
-                return fail_at(e, at, "`%s` is not built yet", word);
+                return fail_at(e, at, "`%s` is not implemented", word);
 
         if (strcmp(word, "ask") == 0) {
-                (void) fail_at(e, at, "`ask` stands at the end of a door's line");
-                return err_hint(e, "write `net https://host/path POST ask`");
+                (void) fail_at(e, at, "`ask` goes at the end of a door line");
+                return err_hint(e, "use `net https://host/path POST ask`");
         }
 
         if (strcmp(word, "label") == 0 || strcmp(word, "accepts") == 0 || strcmp(word, "declassify") == 0) {
-                (void) fail_at(e, at, "`%s` stands behind a door", word);
-                return err_hint(e,
-                                "write `read PATH label private:NAME`, or `net DEST accepts private:NAME`");
+                (void) fail_at(e, at, "`%s` must follow a door", word);
+                return err_hint(e, "use `read PATH label private:NAME`, or `net DEST accepts private:NAME`");
         }
 
         (void) fail_at(e, at, "unknown word \"%s\"", show_text(word).text);
         if (at->line && word[0] && strchr("/~{.\\", word[0]))
-                return err_hint(e, "a line begins with its word, and does not go on in the next one: write "
-                                   "`read PATH` again");
+                return err_hint(e,
+                                "lines cannot be continued; start the next line with a word such as `read`");
 
         for (size_t i = 0; i < COUNT(helps); i++)
                 names[i] = helps[i].word;
 
         hint_nearest(e, word, names, COUNT(names));
         if (!e->hint[0])
-                (void) err_hint(e,
-                                "each line opens a door: read, edit, write, run, env, net, sock, in or out; "
-                                "`man cordon.policy` has all words");
+                (void) err_hint(e, "a line starts with a word such as read, edit, write, run, env, net, "
+                                   "sock, in or out; see man cordon.policy");
 
         return -1;
 }
@@ -162,7 +162,7 @@ static int read_until(struct reader *r)
                 if (date_parse(r->tok[i + 1].text, &r->until) < 0) {
                         (void) fail_at(r->e, &r->tok[i + 1].at, "\"%s\" is not a date",
                                        show_text(r->tok[i + 1].text).text);
-                        return err_hint(r->e, "write 2026-12-31 or 2026-12-31T12:00Z");
+                        return err_hint(r->e, "use 2026-12-31 or 2026-12-31T12:00Z");
                 }
                 r->n = i;
         }
@@ -175,20 +175,18 @@ static const char *why_no_ask(const char *word)
         static const struct {
                 const char *word, *why;
         } reasons[] = {
-                { "read",
-                  "the kernel opens its files, and nothing holds an open back; `run` asks before the start" },
-                { "write",
-                  "its files change at once; `edit` holds changes back, and asks before they are applied" },
-                { "env", "it is handed over at the start; `run` asks before that" },
-                { "dev", "it is handed over at the start; `run` asks before that" },
-                { "gpu", "it is handed over at the start; `run` asks before that" },
-                { "in", "it is handed over at the start; `run` asks before that" },
-                { "out", "it is a file of yours until you pass it on" },
+                { "read", "opens of these files cannot be held; use `ask` on a `run` door" },
+                { "write", "its files change at once; use `edit`, which asks before changes are applied" },
+                { "env", "it is passed at the start; use `ask` on a `run` door" },
+                { "dev", "it is passed at the start; use `ask` on a `run` door" },
+                { "gpu", "it is passed at the start; use `ask` on a `run` door" },
+                { "in", "it is passed at the start; use `ask` on a `run` door" },
+                { "out", "it is your file until you pass it on" },
         };
         for (size_t i = 0; i < COUNT(reasons); i++)
                 if (strcmp(reasons[i].word, word) == 0)
                         return reasons[i].why;
-        return "it opens nothing by itself";
+        return "it is not a door";
 }
 
 /* Behind a door that cannot ask, the word would be taken for a path or a name, and nobody would be asked. */

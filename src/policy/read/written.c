@@ -30,7 +30,7 @@ static int absorb_text(struct text_line *to, const struct text_line *from, const
                 return 0;
 
         if (to->text && is_flag(&to->at) == is_flag(&from->at) && strcmp(to->text, from->text) != 0)
-                return fail_at(e, &from->at, "`%s` is stated twice, at %s first", word,
+                return fail_at(e, &from->at, "duplicate `%s`; first at %s", word,
                                policy_place(&to->at, first, sizeof first));
 
         if (!to->text || is_flag(&from->at))
@@ -47,7 +47,7 @@ static int absorb_wall(struct wall_line *to, const struct wall_line *from, struc
                 return 0;
 
         if (to->stated && (to->kind != from->kind || to->without != from->without))
-                return fail_at(e, &from->at, "`wall` is stated twice and differs from %s",
+                return fail_at(e, &from->at, "duplicate `wall`, not the same as at %s",
                                policy_place(&to->at, first, sizeof first));
 
         *to = *from;
@@ -77,8 +77,7 @@ static int absorb_limits(struct policy *p, const struct policy *from, struct err
                         continue;
                 bool had = p->limits.stated[k], same_rank = had && is_flag(at) == is_flag(&p->limit_at[k]);
                 if (same_rank && is_flag(at) && p->limits.value[k] != from->limits.value[k])
-                        return fail_at(e, at, "`limit %s` is stated twice",
-                                       policy_limit_name((enum limit_key) k));
+                        return fail_at(e, at, "duplicate `limit %s`", policy_limit_name((enum limit_key) k));
                 if (same_rank && p->limits.value[k] <= from->limits.value[k])
                         continue; /* of two files the smaller limit holds */
                 if (had && !same_rank && !is_flag(at))

@@ -13,10 +13,10 @@ enum { FINDINGS = 40 };
 
 static void finding_text(const struct host_finding *f, struct buf *out)
 {
-        static const char *const marks[] = { [HOST_NO] = "no  ", [HOST_WEAK] = "weak", [HOST_YES] = "yes " };
-        buf_printf(out, "%s  %-22s %s\n", marks[f->state], f->layer, f->detail);
+        static const char *const marks[] = { [HOST_NO] = "missing", [HOST_WEAK] = "weak", [HOST_YES] = "ok" };
+        buf_printf(out, "%-7s  %-22s %s\n", marks[f->state], f->layer, f->detail);
         if (f->mend[0])
-                buf_printf(out, "      %-22s mend: %s\n", "", f->mend);
+                buf_printf(out, "%-31s fix: %s\n", "", f->mend);
 }
 
 static void finding_json(const struct host_finding *f, struct buf *out)
@@ -84,11 +84,11 @@ static void judge(const struct host_finding *f, unsigned n, struct host_finding 
                                 limits_by(f, n));
         else if (ret->state == HOST_WEAK)
                 (void) snprintf(ret->detail, sizeof ret->detail,
-                                "the process wall only, without %s: other files can be seen by stat; no "
-                                "net doors, loopback, /tmp or /proc of its own; limits by %s",
+                                "process wall only (no %s): files outside are visible to stat; no net doors, "
+                                "private loopback, /tmp or /proc; limits by %s",
                                 missing->layer, limits_by(f, n));
         else
-                (void) snprintf(ret->detail, sizeof ret->detail, "no wall can be raised: %.160s", e.what);
+                (void) snprintf(ret->detail, sizeof ret->detail, "boxes cannot start: %.160s", e.what);
 }
 
 /* The layer that people are. False: nobody was asked yet. */

@@ -33,7 +33,7 @@ static int check_spills(const struct cordon_box *b, struct err *e)
 
         (void) err_set(e, ERR_POLICY, 0, "%s: this door does not accept what the run may read: %.120s",
                        policy_place(&d->at, at, sizeof at), label_text(&most, text));
-        return err_hint(e, "write `accepts %.120s` behind it, or leave one of the two out", text);
+        return err_hint(e, "use `accepts %.120s` behind it, or leave one of the two out", text);
 }
 
 int api_label_begins(struct cordon_box *b, const struct box_config *c, struct err *e)

@@ -146,7 +146,7 @@ static int read_labels(const char *text, struct label *ret, struct err *e)
         if (label_parse(span_str(text), ret) == 0 && !ret->all && !label_is_empty(ret))
                 return 0;
         (void) err_set(e, ERR_USAGE, 0, "\"%.80s\" is not a label", text);
-        return err_hint(e, "write private:NAME, untrusted, or both");
+        return err_hint(e, "use private:NAME, untrusted, or both");
 }
 
 int cordon_label_stamp(const cordon_context *cx, const char *path, const char *labels, cordon_error *e)

@@ -48,7 +48,7 @@ static int refuse(const struct cordon_box *b, struct err *e)
 
         if (!sees_requests(b)) {
                 (void) err_set(e, ERR_USAGE, 0, "no door sees requests, so nothing can be recorded");
-                return err_hint(e, "write the door as a URL: net https://host/** instead of net host:443");
+                return err_hint(e, "use a URL door: net https://host/** instead of net host:443");
         }
 
         return 0;

@@ -50,7 +50,7 @@ static int read_where(const cordon_credential *c, struct vault_meta *m, struct e
 static int read_name(const cordon_credential *c, struct vault_meta *m, struct err *e)
 {
         if (!c->name || !vault_name_ok(c->name)) {
-                (void) err_set(e, ERR_USAGE, 0, "this cannot name a credential");
+                (void) err_set(e, ERR_USAGE, 0, "invalid credential name");
                 return err_hint(e, "letters, digits, . _ and -, at most %d", GRANT_NAME - 1);
         }
         return text(m->name, sizeof m->name, c->name, "name", e);

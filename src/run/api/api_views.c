@@ -59,7 +59,7 @@ static int note_start(cordon_policy *p, struct notes_out *o, struct err *e)
                 return 0; /* W132 reported it, with the line */
 
         char text[sizeof n.text];
-        (void) snprintf(text, sizeof text, "this box does not start here: %s%s%s", why.what,
+        (void) snprintf(text, sizeof text, "this box cannot start on this host: %s%s%s", why.what,
                         why.hint[0] ? "; " : "", why.hint);
         (void) str_inert(span_str(text), n.text, sizeof n.text);
         note_text(o, &n);

@@ -38,7 +38,7 @@ static int add_dummy(struct api_dummies *d, const char *name, struct err *e)
                         return 0;
 
         if (!vault_name_ok(name) || strlen(name) >= sizeof d->v[0].name)
-                return err_set(e, ERR_USAGE, 0, "%.60s cannot name a credential: letters, digits, . _ and -",
+                return err_set(e, ERR_USAGE, 0, "invalid credential name %.60s: letters, digits, . _ and -",
                                name);
 
         if (d->count == sizeof d->v / sizeof *d->v)

@@ -114,7 +114,7 @@ static int judge_stage(const struct builder *b, const struct door *d, struct err
 static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
         if (!wall_has(b->p->wall, WALL_OWN_NET))
-                return refuse(d, ERR_HOST, "the process wall cannot hold a `net` door",
+                return refuse(d, ERR_HOST, "the process wall does not support a `net` door",
                               "it needs the namespace wall: `cordon doctor` shows what is missing", e);
 
         const struct policy_place_url own = { .tls = d->net.form == NET_URL && d->net.tls,

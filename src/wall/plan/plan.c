@@ -88,7 +88,7 @@ static bool allocate(struct builder *b)
 static int refuse_unbuilt(const struct builder *b, struct err *e)
 {
         if (!wall_traits(b->r->wall)->built) {
-                (void) err_set(e, ERR_HOST, 0, "the wall `%s` is not built yet", wall_name(b->r->wall));
+                (void) err_set(e, ERR_HOST, 0, "wall `%s` is not implemented", wall_name(b->r->wall));
                 return err_hint(e, "`wall namespace` holds any program; `wall wasm` a WebAssembly module");
         }
         return 0;
@@ -98,14 +98,14 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
 {
         if (!wall_has(b->r->wall, WALL_OWN_IDS) && b->r->root_inside) {
                 (void) err_set(e, ERR_HOST, 0,
-                               "the process wall cannot show uid 0: it has no ids of its own");
-                return err_hint(e, "leave --root out; `cordon doctor` shows what the namespace wall needs");
+                               "the process wall cannot show uid 0: it has no private user ids");
+                return err_hint(e, "remove --root; `cordon doctor` shows what the namespace wall needs");
         }
 
         if (b->r->image && !wall_has(b->r->wall, WALL_OWN_ROOT)) {
                 char at[256];
                 (void) err_set(e, ERR_HOST, 0,
-                               "%s: the process wall cannot hold an image: it has no root of its own",
+                               "%s: the process wall does not support an image: it has no private root",
                                policy_place(policy_root_place(b->c), at, sizeof at));
                 return err_hint(e, "it needs the namespace wall: `cordon doctor` shows what is missing");
         }
@@ -115,19 +115,18 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
                 const struct door *d = &b->doors[i];
                 char at[256];
                 if (d->kind == DOOR_EDIT) {
-                        (void) err_set(
-                                e, ERR_HOST, 0,
-                                "%s: the process wall cannot hold an `edit` door: it has no view of its "
-                                "own to lay over the files",
-                                policy_place(&d->at, at, sizeof at));
+                        (void) err_set(e, ERR_HOST, 0,
+                                       "%s: the process wall does not support an `edit` door: it has no "
+                                       "private view of the files",
+                                       policy_place(&d->at, at, sizeof at));
                         return err_hint(e,
                                         "it needs the namespace wall: `cordon doctor` shows what is missing");
                 }
                 if (d->except && !rules) {
                         (void) err_set(e, ERR_HOST, 0,
-                                       "%s: the process wall holds an `except` by Landlock alone",
+                                       "%s: the process wall enforces `except` by Landlock alone",
                                        policy_place(&d->at, at, sizeof at));
-                        return err_hint(e, "leave `without landlock` out");
+                        return err_hint(e, "remove `without landlock`");
                 }
         }
 

@@ -102,11 +102,11 @@ static int hint_missing(struct builder *b, const struct door *d, struct err *e)
 
         if (d->kind == DOOR_WRITE || d->kind == DOOR_EDIT)
                 return err_hint(e,
-                                "its directory does not exist either: make that first; or write `%s%s %s?` "
-                                "if it may be missing",
+                                "its directory does not exist either: create it first, or use `%s%s %s?` if "
+                                "it may be missing",
                                 dashes, word, path);
 
-        return err_hint(e, "write `%s%s %s?` if it may be missing", dashes, word, path);
+        return err_hint(e, "use `%s%s %s?` if it may be missing", dashes, word, path);
 }
 
 static int door_is_wrong(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
@@ -123,9 +123,8 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
                                             : "%s: %s is neither a file nor a directory",
                        at, d->path);
         if (seen->kind == SEEN_OTHER)
-                return err_hint(e,
-                                "no door shows a device or a pipe of the host; a box has null, zero, full, "
-                                "random and urandom of its own");
+                return err_hint(e, "no door opens a device or a pipe of the host; boxes have their own null, "
+                                   "zero, full, random and urandom");
 
         if (d->kind == DOOR_SOCK)
                 return err_hint(e, "a file or directory is opened with `read %s`", as_token(b, d->path));
@@ -141,15 +140,15 @@ static int judge_own_place(const struct builder *b, const struct door *d, const 
 
         (void) policy_place(&d->at, at, sizeof at);
         if (path_under(path, "/proc")) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: %s: a box has a /proc of its own, with its own processes",
+                (void) err_set(e, ERR_DOOR, 0, "%s: %s: boxes have a private /proc, with their own processes",
                                at, path);
                 return err_hint(e, "give it a copy in a file; behind `--wall process` it sees the host's");
         }
 
         if (strcmp(path, "/dev") == 0) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: a box has a /dev of its own", at);
-                return err_hint(e, "null, zero, full, random and urandom are in it, terminals with --tty; of "
-                                   "the host's name what is needed, as /dev/shm");
+                (void) err_set(e, ERR_DOOR, 0, "%s: boxes have a private /dev", at);
+                return err_hint(e, "it has null, zero, full, random and urandom, and terminals with --tty; "
+                                   "of the host's open what you need, such as /dev/shm");
         }
 
         (void) err_set(e, ERR_DOOR, 0, "%s: all of %s: the box's own home lies in it, " BOX_HOME, at, path);
@@ -357,7 +356,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         if (b->r->seen[i].kind == SEEN_OTHER) {
                 const char *tree = arena_printf(b->scratch, "%s/", d->path);
                 (void) err_set(e, ERR_DOOR, 0, "%s: %s is a directory", at, d->path);
-                return err_hint(e, "write `%srun %s` for all programs in it", dashes,
+                return err_hint(e, "use `%srun %s` for all programs in it", dashes,
                                 as_token(b, tree ? tree : d->path));
         }
 
@@ -378,7 +377,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
                 return err_hint(e, "what a box makes runs from a directory that is named: `%srun %s`", dashes,
                                 as_token(b, named));
 
-        return err_hint(e, "write `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
+        return err_hint(e, "use `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 
 /* By a line, or as another name of a program in a line: awk may be mawk. */
@@ -637,7 +636,7 @@ static int needs_own_root(const struct builder *b, const struct door *d, struct 
         char at[256];
         if (wall_has(b->p->wall, WALL_OWN_ROOT))
                 return 0;
-        (void) err_set(e, ERR_HOST, 0, "%s: the process wall cannot hold a `%s` door",
+        (void) err_set(e, ERR_HOST, 0, "%s: the process wall does not support a `%s` door",
                        policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
         return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
 }
