@@ -113,11 +113,11 @@ is "and its end is failed" "$(jq -r .end <status 2>&1)" failed
 ok "a usage error writes nothing that is not JSON" test "$(wc -c <status)" -eq 0 -o "$(jq -s 'length' <status 2>/dev/null)" = 1
 "$CORDON" run --status-fd 3 --json -q -- true 3>status 2>err </dev/null
 is "a result that cannot be written is told, also with -q" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>&1 </dev/null | head -n 1)" \
-        "cordon: error: the result could not be written to descriptor 3: No space left on device"
+        "cordon: error: cannot write the result to descriptor 3: No space left on device"
 is "and the run is none that went well" "$("$CORDON" run -q --status-fd 3 -- true 3>/dev/full 2>/dev/null </dev/null; echo $?)" 125
 is "but a failure stays what it is" "$("$CORDON" run -q --status-fd 3 -- sh -c 'exit 3' 3>/dev/full 2>/dev/null </dev/null; echo $?)" 3
 is "nor does one begin whose result has nowhere to go" "$("$CORDON" run -q --status-fd 3 -- echo RAN 3</dev/null 2>&1 </dev/null; echo $?)" "cordon: error: --status-fd 3 is not a descriptor that is open for writing
-cordon: hint: \`cordon help run\` shows how to use it
+cordon: hint: see \`cordon help run\`
 125"
 # A pipe that does not wait and has no room yet: all of it comes, when there is room.
 python3 - "$CORDON" >status <<'EOF'
@@ -242,7 +242,7 @@ why() { "$CORDON" run "$@" 2>&1 >/dev/null </dev/null; }
 has "a file that is not executable is told so" "$(why --read . -- ./data)" 'hint: it is not executable'
 has "a directory is told so" "$(why --read . -- ./dir)" 'hint: it is a directory'
 if [ "$(readlink -f /lib)" = /usr/lib ] && "$CORDON" run -q --edit /usr/share -- true </dev/null 2>/dev/null; then
-        has "that its libraries can be written is told" "$(why --use base/strict --edit /usr/lib -- true)" 'add `run /usr/lib/` if that is meant'
+        has "that its libraries can be written is told" "$(why --use base/strict --edit /usr/lib -- true)" 'add `run /usr/lib/` to allow it'
         is "and what is told helps" "$(why -q --use base/strict --edit /usr/lib --run /usr/lib/ --run true -- true)" ''
         is "the command may start, also by its name, where the box could write it" "$("$CORDON" run -q --edit /usr/bin -- echo started 2>&1 </dev/null)" started
 else
@@ -259,13 +259,13 @@ else
 fi
 printf '#!/bin/sh\necho started\n' >shown && chmod 755 shown
 is "a door that shows the command does not keep it from starting" "$("$CORDON" run -q --read ./shown --use base/loader --run ./shown --run /bin/sh -- ./shown 2>&1 </dev/null)" started
-has "one to write it does, which is told" "$(why --use base/strict --write ./shown -- ./shown)" "add \`run $T/exec/shown\` if that is meant"
-has "a program without its loader is told so" "$(why -p none -- ./prog)" 'not its loader or libraries'
-has "what is no program is told so" "$(why -- ./broken)" 'neither a program for this machine nor a script'
+has "one to write it does, which is told" "$(why --use base/strict --write ./shown -- ./shown)" "add \`run $T/exec/shown\` to allow it"
+has "a program without its loader is told so" "$(why -p none -- ./prog)" 'its loader or libraries are not'
+has "what is no program is told so" "$(why -- ./broken)" 'not an executable for this machine'
 "$CORDON" run -q --status-fd 3 --read . -- ./data 3>"$T/hinted" 2>/dev/null </dev/null
 has "the JSON result has the same hint" "$(jq -r .error.hint <"$T/hinted")" 'it is not executable'
-has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'write `--read /no/such?`'
-has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'write `--run nosuch?`'
+has "a missing door of an option is mended by an option" "$(why --read /no/such -- true)" 'use `--read /no/such?`'
+has "a missing program of an option is mended by an option" "$(why --run nosuch -- true)" 'use `--run nosuch?`'
 has "an option has no line" "$(why --use nosuch -- true)" 'error: --use: use nosuch: '
 for words in "log prune --older" "apply some --to" "stop some -t" "diff some --color" "log -fn"; do
         # shellcheck disable=SC2086
@@ -276,7 +276,7 @@ mkdir "$T/dashes" && printf 'box a\n' >"$T/dashes/-p.cordon" && cp "$T/dashes/-p
 dashes() { (cd "$T/dashes" && "$CORDON" "$@" 2>&1); }
 is "-- behind a word of policy ends options" "$(dashes policy diff -- -p.cordon b.cordon)" equal
 has "between two policies" "$(dashes check b.cordon -- -p.cordon)" "
--p.cordon: holds"
+-p.cordon: ok"
 has "behind a verb of a vault" "$(dashes vault rm -- -x)" "no credential -x"
 is "the list by its other name" "$(dashes vault list --json)" "[]"
 has "behind a question to the ledger" "$(dashes log show -- --json)" "--json"
@@ -285,7 +285,7 @@ has "before a record" "$(dashes log trace -- -x)" "record -x"
 has "between bombs" "$(dashes selftest bombs cpu -- nonesuch)" 'no bomb `nonesuch`'
 is "alone it is no policy" "$(status "$CORDON" check --)" 125
 mkdir -p "$T/a bin" && printf '#!/bin/sh\necho own\n' >"$T/a bin/own-tool" && chmod 755 "$T/a bin/own-tool" && echo "use base/system" >"$T/path.policy"
-has "with a policy file, a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -p "$T/path.policy" -- own-tool)" "name it by its path, '$T/a bin/own-tool'"
+has "with a policy file, a program of one's own PATH is told by its path" "$(PATH="relative:$T/none:$T/a bin:$PATH" why -p "$T/path.policy" -- own-tool)" "use the full path: '$T/a bin/own-tool'"
 is "which shows it" "$("$CORDON" run -q -- "$T/a bin/own-tool")" own
 is "a step has the number of the manual" "$("$CORDON" run -q --json -- nosuch 2>&1 | tail -n 1 | jq -r .error.step)" \
         "$(sed -n 's/.* \([0-9]*\) exec\.$/\1/p' "$CORDON_SOURCE/man/cordon-errors.7")"

@@ -184,7 +184,7 @@ ok "logs are bounded" test "$(wc -c <log)" -lt 2700000
 "$CORDON" stop -k "$id"
 "$CORDON" run -d --name "unheard-$$" -- sleep 60 >/dev/full 2>err
 is "a run id that cannot be written gives 125" $? 125
-id=$(sed -n 's/^cordon: note: the box runs: `cordon stop \(.*\)` ends it$/\1/p' err)
+id=$(sed -n 's/^cordon: note: the box keeps running; stop it: cordon stop \(.*\)$/\1/p' err)
 is "and the box that runs is named" "$("$CORDON" ps --json "unheard-$$" | jq -r .run)" "$id"
 is "as it can be stopped" "$("$CORDON" stop -k "$id" && "$CORDON" ps | grep -c "unheard-$$")" 0
 done_testing

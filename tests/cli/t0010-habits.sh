@@ -25,9 +25,9 @@ has "is answered with the doors for files" "$(hint)" "--read PATH"
 is "docker's -i is taken" "$(status "$c" run -i -- true)" 0
 is "docker's -p PORT:PORT" "$(status "$c" run -p 8080:80 -- true)" 125
 has "is answered as --publish is" "$(hint)" "$("$c" run --publish 8080:80 -- true 2>&1 | sed -n 's/.*hint: //p')"
-is "two words that need quotes" "$(status "$c" run --limit renew 3 -- true):$(hint)" "125:write --limit 'renew 3'"
-is "and a type of output" "$(status "$c" run --stdout as json -- true):$(hint)" "125:write --stdout 'as json'"
-is "one word of them" "$(status "$c" run --stdout as -- true):$(hint)" "125:write --stdout 'as TYPE [max SIZE]'"
+is "two words that need quotes" "$(status "$c" run --limit renew 3 -- true):$(hint)" "125:use --limit 'renew 3'"
+is "and a type of output" "$(status "$c" run --stdout as json -- true):$(hint)" "125:use --stdout 'as json'"
+is "one word of them" "$(status "$c" run --stdout as -- true):$(hint)" "125:use --stdout 'as TYPE [max SIZE]'"
 has "help shows the quotes" "$("$c" help run)" '--stdout "as TYPE"'
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
@@ -95,11 +95,11 @@ for g in session vault image label policy output serve_pool selftest; do
         [ "$("$c" $(words "$g"))" = "$("$c" help $(words "$g"))" ] || bad="$bad $g"
 done
 is "a group alone prints its page" "$bad" ""
-is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists the commands; \`cordon run -- python3\` runs a program"
+is "a program in the place of a verb" "$(status "$c" python3 x.py):$(hint)" "125:\`cordon help\` lists commands; to run a program: cordon run -- python3"
 is "a verb that is misspelt is still found" "$(status "$c" stpo x):$(hint)" "125:did you mean \`stop\`?"
 status "$c" logs >/dev/null
 has "logs without a name asks for one" "$(cat "$T/err")" "error: name "
-is "and points to its own help" "$(hint)" "\`cordon help logs\` shows how to use it"
+is "and points to its own help" "$(hint)" "see \`cordon help logs\`"
 is "an option that it has not is no name" "$(status "$c" logs --nothing x):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon logs\` has no option --nothing"
 is "discard --all drops nothing" "$(status "$c" discard --all):$(sed -n 1p "$T/err")" "125:cordon: error: \`cordon discard\` has no option --all"
 is "a slip of the finger still finds the nearest" "$(status "$c" run --raed . -- true):$(hint)" "125:did you mean --read?"

@@ -41,7 +41,7 @@ ok "most verbs have it" test "$with" -ge 20
 
 # The reason, its kind and its hint are those that people read.
 fails "doors: what is typed wrong" doors --json --read
-is "doors: its parts" "$(says '[.code, .file, .line, .column, .text, .hint] | @csv')" '"usage","",0,0,"option --read requires an argument","`cordon help doors` shows how to use it"'
+is "doors: its parts" "$(says '[.code, .file, .line, .column, .text, .hint] | @csv')" '"usage","",0,0,"option --read requires an argument","see `cordon help doors`"'
 printf 'box a\nraed /x\n' >bad.cordon
 fails "doors: a policy that does not load" doors --json bad.cordon
 says 'del(.hint)' >of-doors

@@ -14,11 +14,11 @@ echo hello >in.txt
 has "a policy without a door" "$(said policy new -o mine.cordon)" "wrote mine.cordon; next: cordon check mine.cordon"
 has "a policy without its ending is found" "$(said check mine)" "did you mean mine.cordon?"
 has "by run too" "$(said run -p mine -- true)" "did you mean mine.cordon?"
-has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "no door shows it: \`use base/system\` shows all programs"
-has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "the box does not see such a program, and this host has none of that name"
+has "a program that no door shows is told with the lines that would" "$(said run -p mine.cordon -- echo hi)" "add \`use base/system\` for all programs"
+has "one that is nowhere is not" "$(said run -p mine.cordon -- no-such-program)" "no such program in the box or on this host"
 has "nor is a path" "$(said run -- ./no-such-program)" "the file does not exist on this host either"
 has "a link to nowhere is one" "$(ln -s no-such-program dangling && said run --read . -- ./dangling)" "it is a link to what is not on this host"
-has "a file of this directory is named by ./" "$(: >tool.sh && said run --read . -- tool.sh)" "./tool.sh is the one here"
+has "a file of this directory is named by ./" "$(: >tool.sh && said run --read . -- tool.sh)" "use ./tool.sh"
 has "a directory that was meant for a door is one" "$(mkdir -p some && said run --read . some -- ls)" "this is a directory"
 # An empty variable of a shell leaves an option without its value.
 has "-- is no value" "$(said run --read -- ls)" "--read requires an argument (got --)"
@@ -31,22 +31,22 @@ has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon 
 # --- check ---
 is "check of nothing is an error" "$(said check >/dev/null; echo $?)" 125
 has "and asks for a policy" "$(said check)" "which policy? For example: cordon check task.cordon"
-is "doors on the command line are a policy" "$(said check --read in.txt | sed 's/, .*//')" "policy: holds"
+is "doors on the command line are a policy" "$(said check --read in.txt | sed 's/ (.*//')" "policy: ok"
 is "--json may come last" "$(said check mine.cordon --json)" "[]"
 printf '{"read": ["x"]}' >wrong.json
 has "a door at the top of the JSON" "$(said check wrong.json)" 'doors stand in a list'
 printf 'wall process\nsock /srv/s\n' >wall.cordon
-has "a door that the wall cannot hold is told before a run" "$(said check wall.cordon)" "W132: the process wall cannot hold a \`sock\`, so this box does not start"
+has "a door that the wall cannot hold is told before a run" "$(said check wall.cordon)" "W132: the process wall does not support a \`sock\`"
 printf 'read %s\nexpect deny read {home}\n' "$CORDON_STATE" >both.cordon
 said run -p both.cordon -- true >"$T/run.said"
 ok "a door into cordon's own state does not start" grep -q "error: both.cordon:1:6: .*state" "$T/run.said"
 is "check refuses it in the very words" "$(said check both.cordon)" "$(cat "$T/run.said")"
 is "with its status" "$(said check both.cordon >/dev/null; echo $?)" 125
-is "a socket beside a directory is no trouble" "$(printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/, .*//')" "/dev/stdin: holds"
+is "a socket beside a directory is no trouble" "$(printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/ (.*//')" "/dev/stdin: ok"
 printf 'read {work}/later\nexpect deny read {home}\n' >later.cordon
-has "what is not there yet is told" "$(said check later.cordon)" "W133: this box does not start here: later.cordon:1:6: $D/later does not exist on this host; write \`read $D/later?\` if it may be missing"
+has "what is not there yet is told" "$(said check later.cordon)" "W133: this box cannot start on this host: later.cordon:1:6: $D/later does not exist on this host; use \`read $D/later?\` if it may be missing"
 long=$D/$(printf '%0120d' 0)/$(printf '%060d' 0)
-has "with all of a long name, twice" "$(said check --read "$long")" "$long does not exist on this host; write \`--read $long?\` if it may be missing"
+has "with all of a long name, twice" "$(said check --read "$long")" "$long does not exist on this host; use \`--read $long?\` if it may be missing"
 odd=$D/$(printf 'odd\342\200\256')
 mkdir "$odd" && hasnt "and nothing that turns the line around" "$(said check --work "$odd" --read later)" "$(printf '\342\200\256')"
 is "and is no error: a policy may be for another host" "$(said check later.cordon >/dev/null; echo $?)" 0
@@ -70,19 +70,19 @@ hasnt "nothing is said of one that it has" "$(said why read in.txt)" "this host"
 hasnt "nor of the box's own files" "$(said why read /tmp/nothing)" "this host"
 
 # --- doors that are not there, and words that are none ---
-has "the parent of a file to write is to be made" "$(said run --write "$D/nothing/new" -- true)" "hint: its directory does not exist either: make that first; or write \`--write $D/nothing/new?\`"
+has "the parent of a file to write is to be made" "$(said run --write "$D/nothing/new" -- true)" "hint: its directory does not exist either: create it first, or use \`--write $D/nothing/new?\`"
 has "docker's way of writing a mount" "$(said run --read "$D/in.txt:ro" -- true)" "hint: a door is one path, the same inside as outside"
 has "and with two paths" "$(said run --read "$D/in.txt:/data" -- true)" "hint: a door is one path"
 has "single quotes in a policy" "$(printf "read '/srv/a b'\\n" | said_in run -p /dev/stdin -- true)" "hint: only double quotes hold"
-has "a line that goes on in the next" "$(printf 'read /usr \\\n  /opt\n' | said_in run -p /dev/stdin -- true)" "hint: a line begins with its word, and does not go on in the next one"
+has "a line that goes on in the next" "$(printf 'read /usr \\\n  /opt\n' | said_in run -p /dev/stdin -- true)" "hint: lines cannot be continued"
 has "a variable in a policy" "$(printf 'read $HOME/x\n' | said_in run -p /dev/stdin -- true)" "hint: no variable is expanded here: {work} and {home}"
 has "a policy called -" "$(said check -)" "hint: a policy from standard input is called /dev/stdin"
 has "a wall that there is not" "$(said check --wall docker)" "hint: it is auto, namespace, process or wasm"
-has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: each line opens a door: read, edit, write"
-has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: write \`env NAME[=VALUE]...\`"
-has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: write \`read PATH...[except SUB...]\`"
-has "a limit is told as it was typed" "$(said run --time 5 -- true)" 'error: --time: "5" is not a value for `limit time`'
-has "memory without a unit" "$(said run --memory 512 -- true)" 'error: --memory: nothing starts in 512 bytes'
+has "a word that is near none" "$(printf 'allow x\n' | said_in check /dev/stdin)" "hint: a line starts with a word such as read, edit, write"
+has "a word alone" "$(printf 'env\n' | said_in check /dev/stdin)" "hint: use \`env NAME[=VALUE]...\`"
+has "a path that is missing" "$(printf 'read\n' | said_in check /dev/stdin)" "hint: use \`read PATH...[except SUB...]\`"
+has "a limit is told as it was typed" "$(said run --time 5 -- true)" 'error: --time: invalid value "5" for `limit time`'
+has "memory without a unit" "$(said run --memory 512 -- true)" 'error: --memory: `limit memory 512` is too small to start anything'
 for path in /dev/tty /proc/sys/kernel/hostname /boot/x; do
         hasnt "no line is proposed that would be refused: $path" "$(said why write "$path")" "permit edit"
         has "it would be" "$(said check --edit "$path")" "E126"
@@ -99,7 +99,7 @@ has "and stop's" "$(said stop over)" "\`cordon ledger --box over\`"
 if command -v gcc >/dev/null; then
         echo 'int main(void) { return 0; }' >x.c
         hasnt "a program that another directory of PATH has is not told to be missing" "$(said run --write . -- sh -c 'gcc -o x x.c; false')" "looked for"
-        has "one that none has is" "$(said run -- env no-such-program)" "does not exist outside the box either: /"
+        has "one that none has is" "$(said run -- env no-such-program)" "does not exist on the host either: /"
 fi
 if command -v make >/dev/null; then
         mkdir -p build && printf 'check:\n\tcp /bin/true build/t\n\tbuild/t\nbroken:\n\tfalse\n' >Makefile
@@ -107,7 +107,7 @@ if command -v make >/dev/null; then
         rm -f build/t
         built() { said run --use base/strict --read . --write build "$@"; }
         ok "make does not try what it may not run, so that no refusal is heard of" sh -c '! printf %s "$1" | grep -q "run .*build/t by"' sh "$(built -- make check)"
-        has "it is told what to name" "$(built -- make check)" "note: what a box can write it may not run"
+        has "it is told what to name" "$(built -- make check)" "note: files the box can write cannot be executed"
         hasnt "with the line it is not told" "$(built --run build/ --run make --run sh -- make broken)" "may not run"
         is "and it runs" "$(built --run build/ --run make --run sh --run cp -- make -s check; echo $?)" 0
         rm -f build/t

@@ -7,7 +7,7 @@ cd "$D" || exit 1
 c=$CORDON
 said() { "$c" "$@" 2>&1 </dev/null; }
 err() { "$c" "$@" 2>&1 >/dev/null </dev/null; }
-note="cordon: note: this directory is not in the box
+note="cordon: note: the current directory is not in the box
 hint: --read ."
 
 # --- the directory that a command is about, and the box does not show ---
@@ -37,11 +37,11 @@ if command -v python3 >/dev/null; then
         is "with the hint it fails" "$(said run --read . -- python3 -m unittest | grep -c '^FAILED')" 1
         is "python alone lists its directory, and that says nothing" "$(err run -- python3 -c 'import json')" ""
 fi
-is "in a home of one's own the hint is another" "$(HOME=$D err run ls | tail -n 1)" "hint: start it in a directory of its own, with --read ."
+is "in a home of one's own the hint is another" "$(HOME=$D err run ls | tail -n 1)" "hint: start it in its own directory, with --read ."
 
 # --- a limit is no door ---
 full=$(err run --disk 1M -- dd if=/dev/zero of=/tmp/full bs=1M count=5 status=none)
-has "a full disk is told as a limit" "$full" "limits that were reached: disk
+has "a full disk is told as a limit" "$full" "limits reached: disk
 hint: --disk 2M"
 hasnt "and not as a door" "$full" blocked
 is "with the hints it works" "$(err run --disk 16M -- dd if=/dev/zero of=/tmp/x bs=1M count=5 status=none)" ""
@@ -59,19 +59,19 @@ done <<'ROWS'
 --with token|a credential goes with a door: `--net 'https://HOST/** GET with NAME'`
 --port 8080|`--listen PORT`
 -it|leave out -t
---net=none|a box has no network where no door opens one
---net=all|no door leads everywhere: name hosts
---limit none|name which: `limit time none`
---memory 100m|write 100M
---memory 512|write 512M
---disk 1gb|write 1G
---time 5|write 5s
+--net=none|a box has no network by default
+--net=all|no door opens every host
+--limit none|say which limit: `limit time none`
+--memory 100m|use 100M
+--memory 512|use 512M
+--disk 1gb|use 1G
+--time 5|use 5s
 ROWS
 is "--rm is taken, as docker has it" "$(said run --rm -- echo hi)" hi
-has "a command in quotes is one word" "$(err run "echo hi")" "hint: this is one word: leave out the quotes, or \`cordon run sh -c 'echo hi'\`"
-has "also with a path in it" "$(err run "ls /usr")" "this is one word"
+has "a command in quotes is one word" "$(err run "echo hi")" "hint: the whole command is quoted as one word; remove the quotes, or: cordon run sh -c 'echo hi'"
+has "also with a path in it" "$(err run "ls /usr")" "quoted as one word"
 has "an option takes one value" "$(: >b.txt; err run --read in.txt b.txt cat in.txt)" "an option takes one value (\`--read A --read B\`)"
-has "options stand before the command" "$(err run ls --read .)" "note: --read was passed to the command: options of cordon come before it"
+has "options stand before the command" "$(err run ls --read .)" "note: --read was passed to the command; put cordon's options before it"
 
 # --- a stranger's script ---
 printf '#!/bin/sh\necho installed\n' >install.sh
@@ -101,10 +101,10 @@ s.serve_forever()' "$T/port" &
         is "the host's localhost has one hint" "$(err run -- curl -s "$url" | grep -c '^hint')" 1
         is "which is the address" "$(err run -- curl -s "$url" | grep '^hint')" "hint: --net 127.0.0.1:$port"
         is "and works" "$(said run --net "127.0.0.1:$port" -- curl -s "$url")" hello
-        has "a door to the name is told how to be written" "$(err run --net "localhost:$port" -- true)" "hint: write 127.0.0.1:$port"
-        has "so is a URL" "$(err run --net "http://localhost:$port/**" -- true)" "hint: write http://127.0.0.1:$port/**"
-        has "a name behind a URL door to the address has a hint" "$(err run --net "http://127.0.0.1:$port/** GET" -- curl -s "$url")" "hint: write 127.0.0.1 instead of its name in the command, or --net 127.0.0.1:$port"
-        has "a credential keeps port and scheme" "$(err run --net "127.0.0.1:$port with token" -- true)" "write http://127.0.0.1:$port/**"
+        has "a door to the name is told how to be written" "$(err run --net "localhost:$port" -- true)" "hint: use 127.0.0.1:$port"
+        has "so is a URL" "$(err run --net "http://localhost:$port/**" -- true)" "hint: use http://127.0.0.1:$port/**"
+        has "a name behind a URL door to the address has a hint" "$(err run --net "http://127.0.0.1:$port/** GET" -- curl -s "$url")" "hint: use 127.0.0.1 in the command, or --net 127.0.0.1:$port"
+        has "a credential keeps port and scheme" "$(err run --net "127.0.0.1:$port with token" -- true)" "use http://127.0.0.1:$port/**"
         has "a host that the words name is told, also when all ends well" "$(err run -- sh -c 'curl -s https://host.example/; true')" "blocked: connect to host.example:443"
         strict() { err run --use base/strict "$@"; }
         has "so is the network, in a strict box" "$(strict -- sh -c 'curl -s https://192.0.2.1/; true')" "blocked: "
@@ -130,7 +130,7 @@ hint: --read $D/in.txt"
         mkdir -p h/.ssh && echo KEY >h/.ssh/id_rsa
         hasnt "keys get no hint" "$(HOME=$D/h blind "$c" run -- cat "$D/h/.ssh/id_rsa")" hint:
         hasnt "nor does a whole home" "$(HOME=$D/h blind "$c" run -- cat "$D/h")" "--read"
-        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "denied paths are not reported on this host"
+        has "a failure that nobody can explain is told as such" "$(blind "$c" run --read in.txt -- sh -c 'exit 3')" "this host cannot report blocked paths"
         is "a success is not" "$(blind "$c" run -- true)" ""
 else
         skip "paths that nobody watches" "/dev/fuse is there for everybody, and only root can hide it"

@@ -115,7 +115,7 @@ is "a directory with a hidden name cannot be watched, what is below can" "$(run 
         "/project EACCES /project/src watched /project/src/a watched "
 is "a watch of who opens a file is refused" "$(run -q -- python3 -c 'import ctypes; l = ctypes.CDLL(None); fd = l.inotify_init1(0); print([l.inotify_add_watch(fd, b"/usr/bin", m) for m in (1, 16, 32, 0x31)])' 2>&1)" "[-1, -1, -1, -1]"
 has "the refusal has a reason of its own" "$(run --json -- python3 "$D/read/watch.py" "$D/project" 2>&1)" '"reason":"watch"'
-has "what an edit door does not show is said" "$("$CORDON" run --time 60s --ledger off --read "$D/read" --edit "$D/edit" -- python3 "$D/read/watch.py" "$D/edit" 2>&1 </dev/null)" "what changes outside is not seen there"
+has "what an edit door does not show is said" "$("$CORDON" run --time 60s --ledger off --read "$D/read" --edit "$D/edit" -- python3 "$D/read/watch.py" "$D/edit" 2>&1 </dev/null)" "changes made outside are not seen"
 hasnt "it is not said of other doors" "$("$CORDON" run --time 60s --ledger off --read "$D/read" --write "$D/write" -- python3 "$D/read/watch.py" "$D/write" "$D/read" 2>&1 </dev/null)" "not seen there"
 
 # --- an argument that another thread changes while it is judged: init looks once, and watches what it looked at ---

@@ -30,7 +30,7 @@ kind() {
         has "$name: doctor says the $wall wall in its first line" "$(inside "$CORDON" doctor 2>&1 | sed -n 1p)" "$wall wall"
         inside "$CORDON" run --status-fd 3 -- sh -c 'echo hello; exit 7' 3>status >out 2>err
         is "$name: a box of that wall runs" "$?:$(cat out):$(jq -r '"\(.wall) \(.attested)"' <status)" "7:hello:$wall true"
-        is "$name: its note says what it leaves open" "$(grep -c 'the process wall, without namespaces' err)" "$([ $wall = process ] && echo 1 || echo 0)"
+        is "$name: its note says what it leaves open" "$(grep -c 'process wall only (no namespaces)' err)" "$([ $wall = process ] && echo 1 || echo 0)"
         out=$(inside "$CORDON" run -q -- cat "$T/key" 2>&1)
         is "$name: a file without a door stays closed" "$?:$(echo "$out" | grep -c PRIVATE)" 1:0
         is "$name: a door is open" "$(inside "$CORDON" run -q --read "$T/door" -- cat "$T/door/file" 2>&1)" open

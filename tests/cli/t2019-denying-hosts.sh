@@ -47,7 +47,7 @@ if [ "$(id -u)" -eq 0 ]; then
         has "and the hint says who may" "$out" "hint: root needs CAP_SYS_ADMIN for the doors of a box: docker run --user 1000"
         mkdir -m 700 own
         has "a directory of root alone is not said to lack a door" "$(plain "$CORDON" run --ledger off --read "$T/own" --cwd "$T/own" -- true)" "root's box is another user"
-        has "doctor says it" "$(plain "$CORDON" doctor)" "weak  account"
+        has "doctor says it" "$(plain "$CORDON" doctor)" "weak     account"
 else
         skip "root without SYS_ADMIN" "not root"
 fi
@@ -63,7 +63,7 @@ there='user() { setpriv --reuid 65533 --regid 65533 --clear-groups env HOME=/non
 mkdir -p overlay
 if [ "$(id -u)" -eq 0 ] && on_overlay 'true' >out; then
         out=$(on_overlay "$there"'; user "$CORDON" run --ledger off --edit . -- sh -c "echo b >>a; echo n >new"; user "$CORDON" diff; user "$CORDON" apply --ledger off; cat a new; user "$CORDON" doctor; ls -l ../state')
-        has "state on overlayfs: an edit door opens, and its changes wait" "$out" "2 changes held back"
+        has "state on overlayfs: an edit door opens, and its changes wait" "$out" "2 changes in an overlay"
         has "diff shows them" "$out" "new: added"
         has "apply lands them" "$out" "a
 b
@@ -72,10 +72,10 @@ n"
         hasnt "what outlives a restart needs no note" "$out" "until this machine"
         out=$(on_overlay "$there"'; user "$CORDON" run --ledger off --edit . -- sh -c "echo b >>a"; user "$CORDON" diff; umount /dev/shm; mount -t tmpfs -o mode=1777 none /dev/shm; user "$CORDON" diff
                 user "$CORDON" run --ledger off --edit . -- sh -c "echo c >>a"; user "$CORDON" run --ledger off --write /dev/shm/cordon-work-65533 -- true' ro)
-        has "in memory: it says how long they are kept" "$out" "held back in /dev/shm/cordon-work-65533 until this machine or container stops"
+        has "in memory: it says how long they are kept" "$out" "the overlay is in /dev/shm/cordon-work-65533 until this machine or container stops"
         has "diff finds them" "$out" "+b"
         has "after a restart there is nothing" "$out" "no overlay is waiting"
-        is "and a new one is made" "$(echo "$out" | grep -c 'change held back')" 2
+        is "and a new one is made" "$(echo "$out" | grep -c 'change in an overlay')" 2
         has "no door opens them" "$out" "no box may see it"
         has "no place at all: the hint is a command" "$(on_overlay "$there"'; mount -o remount,ro /dev/shm; user "$CORDON" run --ledger off --edit . -- true' ro)" "hint: either a filesystem"
 else
@@ -91,7 +91,7 @@ if untraced true; then
         is "ptrace_scope 3: no net door beside a directory" "$?:$(echo "$out" | grep -c RAN)" 125:0
         has "the hint is a setting" "$out" "hint: kernel.yama.ptrace_scope = 2"
         is "other boxes run" "$(untraced "$CORDON" run -q --ledger off --read "$T/door" -- cat "$T/door/file")" open
-        has "doctor says it" "$(untraced "$CORDON" doctor)" "weak  net sockets"
+        has "doctor says it" "$(untraced "$CORDON" doctor)" "weak     net sockets"
 else
         skip "ptrace_scope 3" "no setting of the kernel can be covered here"
 fi
@@ -99,7 +99,7 @@ pidfd_getfd=438
 is "a socket that cannot be taken is no bad descriptor" "$(try ./deny $pidfd_getfd:$eperm -- "$CORDON" run -q --ledger off --read "$T/door" -- python3 -c 'import socket
 try: socket.create_connection(("127.0.0.1", 9))
 except OSError as e: print(e.errno)')" $eperm
-has "doctor tries it" "$(try ./deny $pidfd_getfd:$eperm -- "$CORDON" doctor)" "weak  net sockets            no net door beside a door to a directory: Operation not permitted"
+has "doctor tries it" "$(try ./deny $pidfd_getfd:$eperm -- "$CORDON" doctor)" "weak     net sockets            no net door beside a door to a directory: Operation not permitted"
 
 # A chroot: the kernel allows no user namespace there, and doctor says so.
 mkdir -p jail
@@ -130,9 +130,9 @@ fi
 if can_hide_fuse; then
         rm -f state-user/told-blind
         out=$(without_fuse "$CORDON" run --ledger off -- sh -c 'cat /etc/shadow || true' 2>&1 </dev/null)
-        has "a host that does not show denied reads says so" "$out" "does not show a denied read"
+        has "a host that does not show denied reads says so" "$out" "cannot report a blocked read"
         out=$(without_fuse "$CORDON" run --ledger off -- sh -c 'cat /etc/shadow || true' 2>&1 </dev/null)
-        hasnt "once" "$out" "does not show a denied read"
+        hasnt "once" "$out" "cannot report a blocked read"
 else
         skip "a host that does not show denied reads says so" "/dev/fuse cannot be hidden here"
 fi

@@ -99,7 +99,7 @@ is "and an export" "$(js 'export function times(a, b) { return a * b }' --entry 
 is "also one that waits" "$(js 'const by = await 2; export const twice = a => a * by // end' --entry twice -- x.js 21)" 42
 has "standard input has its hint" "$(run 'process.stdin.on("data", () => 0)')" "fs.readFileSync(0, 'utf8')"
 echo 'require("fs").readFileSync("/etc/hostname")' >x.js
-has "that denied paths are not reported here is said" "$("$CORDON" run --wall wasm -- x.js 2>&1)" "behind the wasm wall denied paths are not reported"
+has "that denied paths are not reported here is said" "$("$CORDON" run --wall wasm -- x.js 2>&1)" "the wasm wall does not report blocked paths"
 has "a script that is run as a program has its hint" "$("$CORDON" run --read . ./x.js a 2>&1)" "add --wall wasm"
 has "a file that is not there" "$("$CORDON" run -q --wall wasm -- none.js 2>&1)" "x.wasm, x.js or x.mjs"
 has "that is there" "$(js '1' --entry none -- x.js)" "the script has no function 'none'"

@@ -29,7 +29,7 @@ for who in root as_user; do
         hasnt "$who: none into a file" "$out" "$(printf '\033')"
         has "$who: the list has it" "$(cordon diff --list)" "$run"
         has "$who: in JSON" "$(cordon diff --list --json | jq -r '.[].run')" "$run"
-        has "$who: the run says what it left" "$($who "$CORDON" run --no-stdin --edit "$D/p" -- sh -c "echo x >$D/p/a" 2>&1)" "1 change held back, 0 flagged: cordon diff"
+        has "$who: the run says what it left" "$($who "$CORDON" run --no-stdin --edit "$D/p" -- sh -c "echo x >$D/p/a" 2>&1)" "1 change in an overlay, 0 flagged: cordon diff"
         cordon discard --yes >/dev/null
         fresh
         printf 'some content\n' >"$D/p/old-name" && mine

@@ -106,7 +106,7 @@ b"
                 for tool in local nvm venv proj home opt link; do
                         out=$(on_path --wall $wall -- "t-$tool")
                         never "$who $wall: t-$tool runs, and sees nothing of the home" "$out" SECRET
-                        has "$who $wall: what is shown for t-$tool is told" "$out" "note: your PATH has the command in"
+                        has "$who $wall: what is shown for t-$tool is told" "$out" "because your PATH finds the command there"
                 done
                 is "$who $wall: nothing is found where keys lie" "$(on_path --wall $wall -q -- t-ssh >/dev/null; echo $?)" 127
                 is "$who $wall: nor by a link to there" "$(on_path --wall $wall -q -- t-to-ssh >/dev/null; echo $?)" 127

@@ -81,7 +81,7 @@ tree_of 65533
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo more >>f' 2>&1 </dev/null)
 has "a user: edit: the start says so" "$out" "W138: $T/t belongs to 65533:$GROUP"
 has "a user: edit: the refusal is named" "$out" "blocked: write $T/t/f by sh (its group is not your primary one"
-has "a user: edit: with the way around it" "$out" "hint: sg GROUP -c 'cordon run ...' with the name of group $GROUP, or a write door"
+has "a user: edit: with the way around it" "$out" "hint: run it with group $GROUP as primary: sg GROUP -c 'cordon run ...'; or use --write"
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo n >s/new' 2>&1 </dev/null)
 has "a user: edit: also in a directory" "$out" "blocked: write $T/t/s/new by sh (its group is not your primary one"
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo n >new && echo m >>new && cat new; false' 2>&1 </dev/null)

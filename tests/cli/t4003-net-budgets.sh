@@ -133,7 +133,7 @@ print(s.makefile("rb").read().decode())'
         is "$who: its refusal is told" "$(row web.test:7004 deny why)" "limit \`ingress\` reached"
         is "$who: it is named in the result" "$(json '.limits_hit | join(" ")')" ingress
         has "$who: with the line that gives more" "$(json '[.denials[] | select(.code == "limit") | .permit] | join(" ")')" "limit ingress 4M"
-        has "$who: and at the end of the run" "$(cat "$T/err")" "limits that were reached: ingress"
+        has "$who: and at the end of the run" "$(cat "$T/err")" "limits reached: ingress"
         is "$who: and in the ledger" "$($who "$CORDON" ledger --json 2>/dev/null | jq -r --arg run "$(json .run)" 'select(.run == $run and .kind == "limit") | .target')" ingress
         box $who --net web.test:7004 --net 'http://web.test/** GET' --limit 'ingress 1M' --read "$T/client" -- \
                 sh -c "$T/client web.test 7004 drain >/dev/null; curl -sS -m 5 http://web.test/x"

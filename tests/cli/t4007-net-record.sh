@@ -8,9 +8,9 @@ for who in root as_user; do
         cp "$T/out" "$T/live"
         is "$who: the run goes as ever" "$status $(head -n 1 "$T/out")" "0 GET /v1/x 0"
         is "$who: the result counts what was recorded" "$(json '.net | "\(.recorded) \(.unrecorded)"')" "5 0"
-        has "$who: and says what to type next" "$(cat "$T/err")" "5 exchanges recorded: cordon run --stage mock --answers $d/file"
+        has "$who: and says what to type next" "$(cat "$T/err")" "recorded 5 exchanges; replay: cordon run --stage mock --answers $d/file"
         box $who --net 'http://web.test/**' --record "$d/a 'b' \$(c)" -- curl -sS http://web.test/v1/x
-        is "$who: as a shell takes it" "$(eval "printf %s $(sed -n 's/.*recorded: cordon run --stage mock --answers \(.*\) \.\.\./\1/p' "$T/err")")" "$d/a 'b' \$(c)"
+        is "$who: as a shell takes it" "$(eval "printf %s $(sed -n 's/.*replay: cordon run --stage mock --answers \(.*\) \.\.\./\1/p' "$T/err")")" "$d/a 'b' \$(c)"
         rm -f "$d/a 'b' \$(c)"
         is "$who: one line for each" "$(jq -r '.method + " " + .url + " " + (.status | tostring)' "$d/file")" "GET http://web.test/v1/x 200
 GET http://web.test/v1/x?a=1&b=%20 200

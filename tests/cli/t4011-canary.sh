@@ -120,5 +120,5 @@ done
 run --canary "$T/good" --canary-bound 0 -- true
 is "so is a bound of none" $status 125
 timeout 60 "$CORDON" run --script --canary "$T/good" "$T/usual" 2>"$T/err"
-has "run-script has none" "$(cat "$T/err")" "has no policy file"
+has "run-script has none" "$(cat "$T/err")" "cannot be used with --script"
 done_testing

@@ -26,13 +26,13 @@ is "what waits is shown with its body" "$(jq -r .text "$T/shown" | grep -c 'amou
 is "the id is the digest of the envelope" "$(jq -cj .envelope "$T/shown" | sha256sum | cut -d ' ' -f 1)" "$(jq -r .item.id "$T/shown")"
 hasnt "nothing has left" "$(lab_packets)" "tcp "
 is "without a terminal no yes is taken" "$($approver yes | jq -r .code)" no-terminal
-has "the run says at once that it waits, and how to answer" "$(cat "$T/err")" "waits for an approval (10m): POST http://web.test/echo?x=1; answer at another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
+has "the run says at once that it waits, and how to answer" "$(cat "$T/err")" "waiting for approval (10m): POST http://web.test/echo?x=1; in another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
 is "a list needs none" "$("$CORDON" approve --json | jq -r '.items[0].effect')" "POST http://web.test/echo?x=1"
 is "at a terminal it is" "$($approver --tty yes | jq -r .state)" approved
 end
 is "it goes on" "$code" 0
 is "each state is recorded" "$(states)" "pending approved consumed "
-is "and it was said once" "$(grep -c 'waits for an approval' "$T/err")" 1
+is "and it was said once" "$(grep -c 'waiting for approval' "$T/err")" 1
 
 # ---- no, expiry, withdrawal ----
 lab_anew

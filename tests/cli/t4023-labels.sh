@@ -19,7 +19,7 @@ run() { # SCRIPT OPTION...
 run "$(get four.test/)$(get web.test/private)$(get four.test/)$(get web.test/private)" --net "$private" --net 'http://four.test/**'
 is "private data does not leave through a door that does not accept it" "$(cat "$T/out")" "200 200 403 200 "
 is "the reason is a code" "$(reasons)" label-secrecy
-has "and a hint says what opens it" "$(cat "$T/err")" "(a person approves each)"
+has "and a hint says what opens it" "$(cat "$T/err")" "to ask a person each time"
 is "the result has the label" "$(json .labels)" private:web
 hasnt "a run that read nothing has none" "$(box root --net 'http://four.test/**' -- curl -sS -o /dev/null http://four.test/; cat "$T/status")" '"labels"'
 run "$(get web.test/private)$(get four.test/)$(post four.test/echo)" --net "$private" --net 'http://four.test/** GET POST accepts private:web'

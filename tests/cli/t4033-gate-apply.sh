@@ -42,7 +42,7 @@ is "nothing is applied meanwhile" "$(cat "$D/a")" one
 is "at a terminal it is" "$($approver --tty --run "$run" yes | jq -r .state)" approved
 end
 is "then these bytes are applied" "$code $(cat "$D/a")" "0 two"
-has "the command said that it waits, and how to answer" "$(cat "$T/err")" "waits for an approval (10m): apply 2 changes of the run $run; answer at another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
+has "the command said that it waits, and how to answer" "$(cat "$T/err")" "waiting for approval (10m): apply 2 changes of the run $run; in another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
 is "each state is recorded" "$(states "$run")" "pending approved consumed "
 
 # ---- flagged entries: high risk ----

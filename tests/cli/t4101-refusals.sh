@@ -148,9 +148,9 @@ has "and what to add" "$(of read '.next_steps[0]')" "add the line: read $H/host/
 is "every refusal has a next step" "$(jq '[.denials[] | select(.next_steps | length == 0)] | length' "$T/status")" 0
 status -- cat "$H/host/none"
 is "what is not there outside either is told apart" "$(jq -c '[.absent, [.denials[] | select(.minor | not)]]' "$T/status")" "[[\"$H/host/none\"],[]]"
-has "in the block too" "$(cat "$T/err")" "outside the box either: $H/host/none"
+has "in the block too" "$(cat "$T/err")" "on the host either: $H/host/none"
 status -- cat "$H/host/key"
-hasnt "but not beside a refusal" "$(cat "$T/err")" "outside the box either"
+hasnt "but not beside a refusal" "$(cat "$T/err")" "on the host either"
 echo hidden >"$T/hidden" && chmod a+r "$T/hidden"
 status --observe all -- cat "$T/hidden"
 is "with all observed, what the private /tmp hides is told" "$(of read '[.path, .program, .layer, .permit] | join(" ")')" "$T/hidden cat mount read $T/hidden"
@@ -226,7 +226,7 @@ is "the metadata service gets none" "$(reason -- perl -e 'exit 1' http://169.254
 is "a host that the command names gets its line" "$(reason -- perl -e 'exit 1' https://api.example.com:8443/x)" "no-door net api.example.com:8443"
 is "a host behind a door does not" "$(reason --net api.example.com:8443 -- perl -e 'exit 1' https://api.example.com:8443/x)" null
 # What is made where no door leads is lost, and that is printed.
-has "a file that is lost" "$(cd "$H/host" && "$CORDON" run -n -- touch made-here 2>&1)" "lost: made-here was made in the box's private home"
+has "a file that is lost" "$(cd "$H/host" && "$CORDON" run -n -- touch made-here 2>&1)" "lost: made-here was in the box's private home"
 has "with the door that keeps it" "$(cd "$H/host" && "$CORDON" run -n -- touch made-here 2>&1)" "hint: --edit ."
 hasnt "behind the door it is not" "$(cd "$H/host" && "$CORDON" run -n --edit . -- touch made-here 2>&1)" "lost:"
 is "settings of programs are no news" "$(cd "$H/host" && "$CORDON" run -n -- sh -c 'mkdir ~/.cache; touch ~/.rc /tmp/x' 2>&1)" ""
@@ -259,7 +259,7 @@ is "as an ordinary user too" "$(as_user "$CORDON" run -n --status-fd 3 -- cat "$
 # What a box made itself and may not start is told as that, not as something that is nowhere.
 is "a program that the box made" "$(refused --use base/strict -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7')" "run /tmp/own-program-7 sh mount "
 is "is not said to be missing" "$(jq -c '[(.denials[] | select(.path == "/tmp/own-program-7").on_host), (.absent | index("/tmp/own-program-7"))]' "$T/status")" "[false,null]"
-has "and it is said how it can be" "$("$CORDON" run -n --use base/strict -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7' 2>&1)" "hint: use base/system, or name it: --run"
+has "and it is said how it can be" "$("$CORDON" run -n --use base/strict -- sh -c 'cp /bin/true /tmp/own-program-7; /tmp/own-program-7' 2>&1)" "hint: --run PATH, or --run DIR/"
 is "one that it did not make is missing" "$(refused -- sh -c '/tmp/no-program-7')$(jq -c '.absent | index("/tmp/no-program-7") != null' "$T/status")" true
 mkdir -m 777 "$H/made"
 is "where a run line lets it start nothing is told" "$(refused --write "$H/made" --run "$H/made/" --run sh --run cp -- sh -c "cp /bin/true $H/made/own; $H/made/own")$(jq .exit "$T/status")" 0

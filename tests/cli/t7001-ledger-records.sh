@@ -147,7 +147,7 @@ for who in $whos; do
         result=$($who env CORDON_STATE=/proc/nowhere "$CORDON" run -q --json -- echo ran 2>&1 </dev/null)
         has "$who: a ledger that cannot be written does not stop a run without consequence" "$result" ran
         has "$who: and the result says why" "$result" '"ledger":"off: the state directory'
-        is "$who: people are told, too" "$($who env CORDON_STATE=/proc/nowhere "$CORDON" run -- echo ran 2>&1 >/dev/null </dev/null | cut -d: -f1-3)" "cordon: note: not all of this run is recorded"
+        is "$who: people are told, too" "$($who env CORDON_STATE=/proc/nowhere "$CORDON" run -- echo ran 2>&1 >/dev/null </dev/null | cut -d: -f1-3)" "cordon: note: the ledger is incomplete for this run"
         is "$who: but not that they asked for it" "$($who env CORDON_STATE=/proc/nowhere "$CORDON" run --ledger off -- echo ran 2>&1 </dev/null)" ran
         result=$($who env CORDON_STATE=nowhere "$CORDON" run --ledger off -- echo ran 2>&1 </dev/null)
         is "$who: a place that is none is no place for another" "$?" 125

@@ -77,7 +77,7 @@ END
                 has "$who: $blocked is reported" "$(grep '^cordon: blocked' "$T/err")" "$blocked"
         done
         has "$who: the changed configuration is reported" "$(cat "$T/err")" "the agent changed its own configuration: .claude/settings.json: permissions; held back"
-        has "$who: the diff is offered, with what is flagged" "$(cat "$T/err")" "4 changes held back, 3 flagged: cordon diff"
+        has "$who: the diff is offered, with what is flagged" "$(cat "$T/err")" "4 changes in an overlay, 3 flagged: cordon diff"
         is "$who: the project has not changed" "$(cd "$project" && find . -name pre-commit -o -name .claude -o -name result.txt)" ""
         is "$who: nor the caller's own configuration of the agent" "$(ls -A "$home" | tr '\n' ' ')" ".aws .config .gitconfig .local .ssh my project "
         run=$(sed -n 's/.*then cordon apply //p' "$T/err")

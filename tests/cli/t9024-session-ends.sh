@@ -68,7 +68,7 @@ top"
         run discard --yes "$par" 2>/dev/null
 
         # stop
-        has "$who: stop tells what became of the changes" "$(run stop "$S" 2>&1)" "1 change held back, 0 flagged: cordon diff "
+        has "$who: stop tells what became of the changes" "$(run stop "$S" 2>&1)" "1 change in an overlay, 0 flagged: cordon diff "
         is "$who: it is over" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .run')" ""
         run discard --yes "$S" 2>/dev/null
 
@@ -81,7 +81,7 @@ top"
         $who kill -9 "$(run ps --json "$S" | jq -r .keeper)"
         wait $job
         is "$who: a session that is killed" "$?" 137
-        has "$who: is said as well" "$(cat "$T/killed")" "the session ended, and this command with it"
+        has "$who: is said as well" "$(cat "$T/killed")" "the session ended and killed this command"
         run discard --yes "$S" 2>/dev/null
 
         # All at once, as a user that no other test has: sessions are found by uid.

@@ -87,7 +87,7 @@ wait $job
 
 # ---- on a terminal ----
 said=$(terminal timeout -k 5 60 "$CORDON" session new "$B" --life 2h)
-has "a person reads when a new session ends" "$said" "it ends by itself after 2h, or after an hour without a command"
+has "a person reads when a new session ends" "$said" "ends after 2h, or after an hour without a command"
 has "and how it is used" "$said" "cordon session run $B -- COMMAND; at the end: cordon session end $B"
 run session end "$B"
 

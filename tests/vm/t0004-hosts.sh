@@ -51,7 +51,7 @@ if set_to kernel/yama/ptrace_scope 3; then
         hasnt "ptrace_scope 3: no net door beside a directory" "$out" STARTED
         has "ptrace_scope 3: the hint is the setting" "$out" "kernel.yama.ptrace_scope = 2"
         is "ptrace_scope 3: other boxes run" "$(user "$CORDON" run -q --ledger off --read "$T/door" -- cat "$T/door/file")" open
-        has "ptrace_scope 3: doctor says it" "$(user "$CORDON" doctor)" "weak  net sockets"
+        has "ptrace_scope 3: doctor says it" "$(user "$CORDON" doctor)" "weak     net sockets"
 else
         skip "ptrace_scope 3" "this kernel has no Yama"
 fi

@@ -58,7 +58,7 @@ static void say_held(void *ctx, const char *id, const char *effect, unsigned wit
 {
         bool minutes = within_s >= 60 && within_s % 60 == 0;
         cli_progress_end(ctx);
-        cli_note("waits for an approval (%u%s): %.600s; answer at another terminal: cordon approve %.12s",
+        cli_note("waiting for approval (%u%s): %.600s; in another terminal: cordon approve %.12s",
                  minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
 }
 

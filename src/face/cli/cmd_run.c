@@ -540,7 +540,7 @@ int cli_run_here(struct run *r)
 
         r->end.run = cordon_box_run_id(r->box);
         if (cli_stop_reason() && !r->end.quiet)
-                cli_note("the box was killed: %s", cli_stop_reason());
+                cli_note("box killed: %s", cli_stop_reason());
 
         cli_end_say(&r->end, result);
         cli_end_unreached(&r->end, r->box);
@@ -616,9 +616,9 @@ static void say_next(const struct run *r, const char *id, int n)
         if (!r->session || r->end.quiet || r->end.json || !isatty(1) || !isatty(2))
                 return;
 
-        cli_note("next: cordon session run %.*s -- COMMAND; at the end: cordon session end %.*s", len, name,
+        cli_note("next: cordon session run %.*s -- COMMAND; when done: cordon session end %.*s", len, name,
                  len, name);
-        cli_note("it ends by itself after %s, or after %s without a command", time ? time : "a day",
+        cli_note("ends after %s, or after %s without a command", time ? time : "a day",
                  idle ? idle : "an hour");
 }
 
@@ -655,7 +655,7 @@ int cli_run_detached(struct run *r)
         }
 
         if (n <= 0)
-                return cli_usage("the box ended before it started");
+                return cli_usage("the box ended before the command started");
 
         const char *id = (const char *) &e;
         if (print_id(r, id, (int) n) >= 0 && fflush(stdout) == 0) {
@@ -663,7 +663,7 @@ int cli_run_detached(struct run *r)
                 return 0;
         }
 
-        cli_note("note: the box runs: `cordon stop %.*s` ends it", (int) n, id);
+        cli_note("note: the box keeps running; stop it: cordon stop %.*s", (int) n, id);
         return EXIT_CORDON;
 }
 
@@ -680,7 +680,7 @@ static int find_command(struct run *r, char **command)
                 command[0] = r->found;
 
         if (shown && shown[0])
-                cli_note("note: your PATH has the command in %s: shown read-only", shown);
+                cli_note("note: showing %s read-only, because your PATH finds the command there", shown);
 
         cordon_free(shown);
         return 0;
@@ -707,7 +707,7 @@ static int run_configured(struct run *r, char **command)
 {
         cordon_error e = { 0 };
         if (is_volume(r, command[0])) {
-                (void) cli_problem("-v takes no argument, and %s is not a program", command[0]);
+                (void) cli_problem("-v takes no argument (got %s)", command[0]);
                 return cli_hint("%s", cli_habit(NULL, "--volume"));
         }
 
@@ -777,7 +777,7 @@ static int run_with(int argc, char **argv, struct run *r, const char *verb)
         else if (at < argc && show_arguments(r, argv + at + 1, &e) < 0)
                 status = cli_run_failed(r, &e);
         else if (at >= 0 && r->script && r->canary_file)
-                status = cli_usage("`cordon run --script` has no policy file that another could stand for");
+                status = cli_usage("--canary cannot be used with --script");
         else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
                 status = run_configured(r, r->command ? r->command : argv + at);
 

@@ -222,7 +222,7 @@ static void say_end(const char *json)
         const struct json *work = d ? json_get(json_root(d), "work") : NULL;
         long long entries = work ? number_of(work, "entries") : 0;
         if (entries > 0)
-                cli_note("%lld %s held back, %lld flagged: cordon diff %s; then cordon apply %s", entries,
+                cli_note("%lld %s in an overlay, %lld flagged: cordon diff %s; then cordon apply %s", entries,
                          entries == 1 ? "change" : "changes", number_of(work, "flagged"),
                          cli_text_of(work, "layer"), cli_text_of(work, "layer"));
         json_free(d);
@@ -402,7 +402,7 @@ static void end_shell(struct run *r)
 
         const cordon_result *end = cordon_box_result(r->box);
         if (end->work[0] && end->work_entries > 0 && !r->end.quiet)
-                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                cli_note("%zu %s in an overlay, %zu flagged: cordon diff %s; then cordon apply %s",
                          end->work_entries, end->work_entries == 1 ? "change" : "changes", end->work_flagged,
                          end->work, end->work);
 }

@@ -219,8 +219,7 @@ int cli_unknown_verb(char **argv)
         if (given[0] == '-')
                 return cli_hint("options follow the command; `cordon help` lists commands");
 
-        return cli_hint("`cordon help` lists the commands; `cordon run -- %s` runs a program",
-                        buf_str(&word));
+        return cli_hint("`cordon help` lists commands; to run a program: cordon run -- %s", buf_str(&word));
 }
 
 int cli_take(int argc, char **argv, void *ctx, int least, int most)

@@ -109,7 +109,7 @@ static bool is_empty(void)
 void cli_here_hint(const char *door)
 {
         if (is_home_or_root())
-                (void) fprintf(stderr, "hint: start it in a directory of its own, with --%s .\n", door);
+                (void) fprintf(stderr, "hint: start it in its own directory, with --%s .\n", door);
         else
                 (void) fprintf(stderr, "hint: --%s .\n", door);
 }
@@ -121,7 +121,7 @@ bool cli_here_say(const struct cli_end *o, const cordon_result *r)
             what_is_meant(o->program, o->command) < least || is_empty())
                 return false;
 
-        cli_note("note: this directory is not in the box");
+        cli_note("note: the current directory is not in the box");
         cli_here_hint("read");
         return true;
 }
@@ -131,7 +131,7 @@ void cli_here_options(const struct cli_end *o)
         static const char *const doors[] = { "--read", "--edit", "--write", "--net", "--listen" };
         for (char *const *w = o->command; *w && !o->doors; w++)
                 if (any_is(doors, sizeof doors / sizeof *doors, *w)) {
-                        cli_note("note: %s was passed to the command: options of cordon come before it", *w);
+                        cli_note("note: %s was passed to the command; put cordon's options before it", *w);
                         return;
                 }
 }

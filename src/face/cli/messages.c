@@ -105,7 +105,7 @@ int cli_usage(const char *fmt, ...)
         va_start(ap, fmt);
         say_problem(ERR_USAGE, 0, fmt, ap);
         va_end(ap);
-        return cli_hint("`cordon help %s` shows how to use it", verb_now ? verb_now->name : "VERB");
+        return cli_hint("see `cordon help %s`", verb_now ? verb_now->name : "VERB");
 }
 
 __attribute__((format(printf, 3, 4))) static void say_error(int code, int sys, const char *fmt, ...)

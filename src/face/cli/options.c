@@ -528,7 +528,7 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
 
 int cli_no_words(int argc, int at, const char *verb)
 {
-        return at < argc ? cli_usage("`cordon %s` takes no argument", verb) : 0;
+        return at < argc ? cli_usage("`cordon %s` takes no arguments", verb) : 0;
 }
 
 int cli_words_only(int argc, char **argv, const char *verb)

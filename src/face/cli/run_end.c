@@ -79,9 +79,10 @@ static void hint_group(const char *path)
                 (void) stat(above, &st);
         }
 
-        (void) fprintf(stderr,
-                       "hint: sg GROUP -c 'cordon run ...' with the name of group %u, or a write door\n",
-                       (unsigned) st.st_gid);
+        (void) fprintf(
+                stderr,
+                "hint: run it with group %u as primary: sg GROUP -c 'cordon run ...'; or use --write\n",
+                (unsigned) st.st_gid);
 }
 
 /* A URL door to an address, and a command that calls it by a name. */
@@ -89,8 +90,7 @@ static void hint_of_name(const cordon_denial *d)
 {
         static const char own[] = "http://127.0.0.1:";
         if (is(d->reason, "host-header") && strncmp(d->path, own, sizeof own - 1) == 0)
-                (void) fprintf(stderr,
-                               "hint: write 127.0.0.1 instead of its name in the command, or --net %.*s\n",
+                (void) fprintf(stderr, "hint: use 127.0.0.1 in the command, or --net %.*s\n",
                                (int) strcspn(d->path + 7, "/"), d->path + 7);
 }
 
@@ -98,7 +98,7 @@ static void hint_of_name(const cordon_denial *d)
 static void hint_of_gate(const cordon_denial *d)
 {
         if (is(d->reason, "gate-expired") || is(d->reason, "gate-withdrawn"))
-                (void) fputs("hint: while the box runs, `cordon approve` at another terminal answers\n",
+                (void) fputs("hint: run `cordon approve` in another terminal while the box is running\n",
                              stderr);
 }
 
@@ -106,8 +106,8 @@ static void hint_of_gate(const cordon_denial *d)
 static void hint_of_label(const cordon_denial *d)
 {
         if (is(d->reason, "label-secrecy") || is(d->reason, "label-trifecta"))
-                (void) fputs("hint: `accepts private:NAME` on this door (always), or `declassify "
-                             "private:NAME` (a person approves each)\n",
+                (void) fputs("hint: add `accepts private:NAME` to the door, or `declassify private:NAME` to "
+                             "ask a person each time\n",
                              stderr);
 }
 
@@ -117,26 +117,24 @@ static void say_hint(const struct cli_end *o, const cordon_denial *d)
         hint_of_gate(d);
         hint_of_label(d);
         if (is(d->reason, "socket"))
-                (void) fputs("hint: --net HOST:PORT names what it may reach; `cordon learn --network ask -- "
-                             "COMMAND` "
-                             "finds that out\n",
-                             stderr);
+                (void) fputs(
+                        "hint: --net HOST:PORT; to find the hosts: cordon learn --network ask -- COMMAND\n",
+                        stderr);
         else if (d->permit[0])
                 say_permit(o, d);
         else if (is(d->reason, "own-program") || is(d->reason, "writable"))
-                (void) fputs("hint: use base/system, or name it: --run PATH or --run DIR/\n", stderr);
+                (void) fputs("hint: --run PATH, or --run DIR/ for all programs below it\n", stderr);
         else if (is(d->reason, "group"))
                 hint_group(d->path);
         else if (is(d->reason, "too-large"))
-                (void) fputs("hint: `mv` copies it instead, or rename it outside the box\n", stderr);
+                (void) fputs("hint: `mv` falls back to copying; or rename it outside the box\n", stderr);
         else if (is(d->reason, "namespace"))
-                (void) fputs(
-                        "hint: no box makes namespaces: it is the sandbox, and a program's own is turned "
-                        "off (chromium --no-sandbox)\n",
-                        stderr);
+                (void) fputs("hint: turn off the program's own sandbox (chromium --no-sandbox); the box "
+                             "replaces it\n",
+                             stderr);
 
         if (d->permit[0] && is(d->reason, "name"))
-                (void) fputs("hint: 443 is a guess: the box asked for the name alone\n", stderr);
+                (void) fputs("hint: port 443 is a guess: the box only looked up the name\n", stderr);
 }
 
 /* ---- which of them ---- */
@@ -238,7 +236,7 @@ static void say_where(const struct cli_end *o, const cordon_result *r, size_t mo
         if (more && is(r->ledger, "on"))
                 cli_note("%zu more blocked: cordon ledger show %s", more, o->run);
         else if (more)
-                cli_note("%zu more blocked: cordon run -v ... shows all", more);
+                cli_note("%zu more blocked: use -v to list them", more);
 }
 
 /* The possible causes first, each once. */
@@ -314,7 +312,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
         if (is(r->ledger, "on"))
                 buf_printf(&more, "; more: cordon ledger show %.60s", o->run);
         else
-                buf_puts(&more, "; more: cordon run -v ...");
+                buf_puts(&more, "; more with -v");
 
         say_denial(first, buf_str(&more));
         if (is(first->reason, "method")) /* the door is there, and lacks a word */
@@ -331,7 +329,7 @@ static void say_absent(const cordon_result *r)
                 buf_puts(&words, i ? ", " : "");
                 buf_shell(&words, r->absent[i]);
         }
-        cli_note("does not exist outside the box either: %s", buf_str(&words));
+        cli_note("does not exist on the host either: %s", buf_str(&words));
 }
 
 static bool went_well(const cordon_result *r) { return r->end == CORDON_EXITED && r->code == 0; }
@@ -344,19 +342,17 @@ static void say_blind(const struct cli_end *o, const cordon_result *r)
                 return;
 
         if (wasm)
-                cli_note("note: behind the wasm wall denied paths are not reported; a path without a door "
-                         "does "
-                         "not exist there");
+                cli_note("note: the wasm wall does not report blocked paths; paths without a door do not "
+                         "exist there");
         else if (r->blind)
-                cli_note("note: denied paths are not reported on this host: `cordon doctor` shows why");
+                cli_note("note: this host cannot report blocked paths; see `fuse` in `cordon doctor`");
 }
 
 static void say_edit_watched(const cordon_result *r)
 {
         if (r->edit_watched)
-                cli_note("note: files behind `edit` were watched: what changes outside is not seen there; "
-                         "behind "
-                         "`write DIR`, or `read DIR`, it is");
+                cli_note("note: files behind `edit` were watched, where changes made outside are not seen; "
+                         "use `write DIR` or `read DIR` to see them");
 }
 
 static void say_denials(const struct cli_end *o, const cordon_result *r)
@@ -368,9 +364,8 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
         if (went_well(r) && !o->verbose) {
                 say_what_matters(o, r);
                 if (r->blind == 2 && !o->json)
-                        cli_note(
-                                "note: this host does not show a denied read that a command goes on without: "
-                                "`cordon doctor` shows why (said once)");
+                        cli_note("note: this host cannot report a blocked read after which the command goes "
+                                 "on; see `cordon doctor` (said once)");
                 (void) cli_here_say(o, r);
                 return;
         }
@@ -382,7 +377,7 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
 
         cli_end_blocked(o, r);
         if (r->denials_lost)
-                cli_note("not listed, there were too many: %s, or more", r->lost);
+                cli_note("not listed, too many: %s, or more", r->lost);
 
         if (!listed && r->absent[0])
                 say_absent(r);
@@ -400,10 +395,9 @@ static void say_left(const cordon_result *r)
 
         buf_shell(&name, r->left_name);
         if (r->left == 1)
-                cli_note("lost: %s was made in the box's private home, which ends with the box",
-                         buf_str(&name));
+                cli_note("lost: %s was in the box's private home, deleted with the box", buf_str(&name));
         else
-                cli_note("lost: %s and %zu more were made in the box's private home, which ends with the box",
+                cli_note("lost: %s and %zu more files were in the box's private home, deleted with the box",
                          buf_str(&name), r->left - 1);
 
         cli_here_hint("edit");
@@ -441,8 +435,8 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
         if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
             !names_programs(lines))
-                cli_note("note: what a box can write it may not run (\"Permission denied\") but what "
-                         "`--run DIR/` names");
+                cli_note("note: files the box can write cannot be executed (\"Permission denied\"); allow a "
+                         "directory with --run DIR/");
 
         cordon_free(lines);
 }
@@ -452,9 +446,8 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
 static void say_place(const cordon_result *r)
 {
         if (r->work_place && r->work_place[0] && strncmp(r->work_place, "/var/", 5) != 0)
-                cli_note("note: held back in %s until this machine or container stops: its state directory "
-                         "cannot "
-                         "hold edit doors",
+                cli_note("note: the overlay is in %s until this machine or container stops, because its "
+                         "state directory cannot hold overlays",
                          r->work_place);
 }
 
@@ -463,20 +456,20 @@ static void say_work(const cordon_result *r)
         if (r->work[0])
                 say_place(r);
         if (r->work_error)
-                cli_note("the overlay %s could not be read: %s", r->work, r->work_error->what);
+                cli_note("cannot read overlay %s: %s", r->work, r->work_error->what);
         else if (r->work[0] && r->work_entries > 0)
-                cli_note("%zu %s held back, %zu flagged: cordon diff %s; then cordon apply %s",
+                cli_note("%zu %s in an overlay, %zu flagged: cordon diff %s; then cordon apply %s",
                          r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
                          r->work, r->work);
         else if (r->work[0])
-                cli_note("nothing changed; the overlay is kept: cordon run --on %s ...", r->work);
+                cli_note("no changes; overlay kept: cordon run --on %s ...", r->work);
 }
 
 /* Warns now if nothing is recorded, not when the record is wanted. */
 static void say_ledger(const cordon_result *r)
 {
         if (r->ledger_lost[0])
-                cli_note("note: not all of this run is recorded: %s", r->ledger_lost);
+                cli_note("note: the ledger is incomplete for this run: %s", r->ledger_lost);
 }
 
 static void say_unlabelled(const cordon_result *r)
@@ -486,8 +479,8 @@ static void say_unlabelled(const cordon_result *r)
 
 static void say_unstamped(const cordon_result *r)
 {
-        cli_note("note: %u of the files behind write doors got no label of their own, as %s: moved elsewhere "
-                 "they have none",
+        cli_note("note: %u of the files behind write doors could not be labelled, such as %s: moved "
+                 "elsewhere they have no label",
                  r->unstamped, r->unstamped_file);
 }
 
@@ -495,17 +488,17 @@ static void say_recorded(const char *file, const cordon_result *r)
 {
         AUTO_BUF(word);
         buf_shell(&word, file);
-        cli_note("%zu exchange%s recorded: cordon run --stage mock --answers %s ...", r->recorded,
+        cli_note("recorded %zu exchange%s; replay: cordon run --stage mock --answers %s ...", r->recorded,
                  r->recorded == 1 ? "" : "s", buf_str(&word));
         if (r->unrecorded)
-                cli_note("%zu left out: over 1M, incomplete, or not one request with one response",
+                cli_note("%zu not recorded: over 1M, incomplete, or not one request and one response",
                          r->unrecorded);
 }
 
 /* With a higher limit the run may succeed; a successful one needs none. */
 static void say_limits(const cordon_result *r)
 {
-        cli_note("limits that were reached: %s", r->limits_hit);
+        cli_note("limits reached: %s", r->limits_hit);
         for (size_t i = 0; !went_well(r) && i < r->denial_count; i++)
                 if (is(r->denials[i].code, "limit"))
                         (void) fprintf(stderr, "hint: --%s\n", r->denials[i].argument);
@@ -515,19 +508,18 @@ static void say_limits(const cordon_result *r)
 static void say_limit(const cordon_result *r)
 {
         if (r->session_over && is(r->limit, "time"))
-                cli_note(
-                        "the session ended: its life was over; a longer one: cordon session new --life TIME");
+                cli_note("the session ended after its --life; start a longer one: cordon session new --life "
+                         "TIME");
         else if (r->session_over)
-                cli_note("the session ended: its limit `%s` was reached; raise it with cordon session new "
-                         "--%s",
+                cli_note("the session ended: limit `%s` reached; raise it: cordon session new --%s VALUE",
                          r->limit, r->limit);
         else
-                cli_note("the limit `%s` was reached%s; raise it with --%s", r->limit,
-                         r->output_truncated ? ", and output was cut there" : "", r->limit);
+                cli_note("limit `%s` reached%s; raise it with --%s VALUE", r->limit,
+                         r->output_truncated ? ", output truncated" : "", r->limit);
 
         if (!r->groups)
-                cli_note("note: no control groups for this account: memory, cpu and processes are "
-                         "kept by rlimits and sampling");
+                cli_note("note: no control groups for this account; memory, cpu and procs are limited by "
+                         "rlimits and sampling");
 }
 
 /* The session has ended before its run: where its changes are. */
@@ -536,10 +528,10 @@ static void say_session(const cordon_result *r)
         char run[64];
         cordon_error ignored;
         if (r->end != CORDON_LIMIT)
-                cli_note("the session ended, and this command with it");
+                cli_note("the session ended and killed this command");
 
         if (cordon_work_find(cli_context(), r->session, run, &ignored) == 0)
-                cli_note("its changes are held back: cordon diff %s; then cordon apply %s", run, run);
+                cli_note("its changes are in an overlay: cordon diff %s; then cordon apply %s", run, run);
 }
 
 /* These wait for lookups, which this host does not show. */
@@ -548,8 +540,8 @@ static void say_trip(const struct cli_end *o, const cordon_result *r)
         static const char *const waits[] = { "secrets", "doors", "all" };
         for (size_t i = 0; r->blind && o->trip && i < sizeof waits / sizeof *waits; i++)
                 if (strstr(o->trip, waits[i])) {
-                        cli_note("note: --trip %s: denied paths are not reported on this host, and trip "
-                                 "nothing: `cordon doctor` shows why",
+                        cli_note("note: --trip %s: this host cannot report blocked paths, so they stop "
+                                 "nothing; see `cordon doctor`",
                                  waits[i]);
                         return;
                 }
@@ -564,12 +556,9 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
                 return;
 
         if (strcmp(r->wall, "process") == 0)
-                cli_note("note: the process wall, without namespaces: other files answer \"permission "
-                         "denied\" "
-                         "instead of not existing, and stat sees them; only HOME and TMPDIR are private, "
-                         "/tmp is "
-                         "the host's and closed; no loopback, Unix sockets or terminals of its own; `cordon "
-                         "doctor` tells what the namespace wall needs");
+                cli_note("note: process wall only (no namespaces): hidden files give EACCES and can be seen "
+                         "by stat; only HOME and TMPDIR are private, the host's /tmp is closed; no private "
+                         "loopback, Unix sockets or terminals; see `cordon doctor`");
 
         if (r->end == CORDON_LIMIT)
                 say_limit(r);
@@ -623,7 +612,7 @@ static int write_status(int fd, const char *json)
                 } else if (errno == EAGAIN)
                         (void) poll(&room, 1, -1);
                 else if (errno != EINTR) {
-                        (void) cli_problem("the result could not be written to descriptor %d: %s", fd,
+                        (void) cli_problem("cannot write the result to descriptor %d: %s", fd,
                                            strerror(errno));
                         return -1;
                 }

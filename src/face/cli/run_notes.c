@@ -98,7 +98,7 @@ static void say_held(void *ctx, const char *id, const char *effect, unsigned wit
         bool minutes = within_s >= 60 && within_s % 60 == 0;
         cli_box_spoke(cordon_box_result(r->box)->mid_line);
         (void) fputs(home, stderr);
-        cli_note("waits for an approval (%u%s): %.600s; answer at another terminal: cordon approve %.12s",
+        cli_note("waiting for approval (%u%s): %.600s; in another terminal: cordon approve %.12s",
                  minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
         (void) fputs(home, stderr);
 }
@@ -111,10 +111,9 @@ static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
         cli_box_spoke(cordon_box_result(r->box)->mid_line);
         (void) fputs(home, stderr);
         if (renewals)
-                cli_note("the time of this run ends in %us: cordon session renew %s", left_s,
-                         cordon_box_run_id(r->box));
+                cli_note("time limit in %us; extend it: cordon session renew %s", left_s, cordon_box_run_id(r->box));
         else
-                cli_note("the time of this run ends in %us, and its renewals are spent", left_s);
+                cli_note("time limit in %us; no renewals left", left_s);
         (void) fputs(home, stderr);
 }
 

@@ -104,7 +104,7 @@ static const char *why_kill(bool alone)
         if (stop.again)
                 return "SIGTERM came twice";
         if (alone && clock_mono_ns() - stop.asked_ns >= GRACE_MS * 1000000ull)
-                return "it went on after SIGTERM, and the process that started cordon is gone";
+                return "still running after SIGTERM, and the parent of cordon has exited";
         return NULL;
 }
 
@@ -129,16 +129,16 @@ const char *cli_stop_reason(void) { return stop.reason; }
 int cli_job_check(const struct cli_job *job, bool quiet)
 {
         if (job->in && job->self) {
-                (void) cli_problem("--detach: %s job %s ends when this command returns, and the box with it",
-                                   job->is.engine, job->is.id);
-                return cli_hint("leave out -d, or start the box in the script of the job");
+                (void) cli_problem(
+                        "--detach: %s job %s ends when this command returns, and would end the box",
+                        job->is.engine, job->is.id);
+                return cli_hint("remove -d, or start the box from the job script");
         }
 
         if (job->in && !quiet && job->fd >= 0)
                 cli_note("note: this is %s job %s: the box ends with it", job->is.engine, job->is.id);
         else if (job->in && !quiet)
-                cli_note("note: this is %s job %s, and the process that leads it was not found: the box may "
-                         "outlive it",
+                cli_note("note: %s job %s: its leader process was not found; the box may outlive the job",
                          job->is.engine, job->is.id);
         return 0;
 }

@@ -20,9 +20,9 @@ static int refuse(const char *path, enum effect_reason kind, struct err *e)
 {
         char shown[200];
         (void) err_set(e, ERR_POLICY, 0,
-                       "%s is not shown to the box: by its name, or where its links lead, it counts as: %s",
+                       "%s is not shown to the box; by its name, or where its links lead, it is: %s",
                        str_inert(span_str(path), shown, sizeof shown), effect_reason_name(kind));
-        return err_hint(e, "if it is meant, say so: --read and its path");
+        return err_hint(e, "to show it anyway: --read PATH");
 }
 
 static bool is_shown(const cordon_policy *p, const char *path)

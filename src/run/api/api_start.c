@@ -114,8 +114,7 @@ static int make_own(char *path, struct err *e)
         if (mkdir(path, 0700) == 0 || errno == EEXIST || errno == EACCES || errno == EPERM || errno == EROFS)
                 return 0;
 
-        return err_set(e, ERR_IO, errno, "%s cannot be made, and a door covers it: %s", path,
-                       strerror(errno));
+        return err_set(e, ERR_IO, errno, "cannot create %s for its door: %s", path, strerror(errno));
 }
 
 /* Policies that `use` finds, and by default the vault's key. A box that could make them would choose the
@@ -513,7 +512,7 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         if (!parked && b->pool == API_POOL_REQUIRE && !b->parking) {
                 (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
                 return err_hint(
-                        e, b->unserved ? "start one: cordon serve &, then park boxes: cordon serve pool add"
+                        e, b->unserved ? "start `cordon serve`, then: cordon serve pool add"
                                        : "`--pool auto` starts a new one; `cordon serve pool add` parks "
                                          "some");
         }

@@ -159,9 +159,8 @@ static void explain_missing(const struct cordon_box *b, const char *path, struct
 
         size_t n = head_of(path, head, sizeof head);
         if (n > 4 && memcmp(head, "\177ELF", 4) == 0) {
-                buf_puts(out,
-                         "the box sees the program, but not its loader or libraries: `use base/system`, or "
-                         "`use base/loader` and a `read` door to them");
+                buf_puts(out, "the program is visible, its loader or libraries are not: add `use "
+                              "base/system`, or `use base/loader` and read doors");
                 return;
         }
 
@@ -220,7 +219,7 @@ static void explain_refused(const struct cordon_box *b, const char *path, struct
                 return;
 
         if (S_ISDIR(st.st_mode))
-                buf_puts(out, "it is a directory: name the program in it");
+                buf_puts(out, "it is a directory; use a program in it");
         else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111) && is_script(path))
                 propose_script(path, "it is not executable by itself", out);
         else if (S_ISREG(st.st_mode) && !(st.st_mode & 0111))
@@ -254,8 +253,7 @@ static bool explain_here(const char *name, struct buf *out)
                          "this is a file; an option takes one value (`--read A --read B`), and the first "
                          "argument after them must be a command");
         else
-                buf_printf(out, "a name without / is looked for in the box's PATH: ./%s is the one here",
-                           buf_str(&word));
+                buf_printf(out, "the box searches its PATH for names without /; use ./%s", buf_str(&word));
 
         out->failed |= word.failed || here.failed;
         return true;
@@ -275,7 +273,8 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
         buf_shell(&word, name);
         if (b->session)
                 buf_printf(out,
-                           "this is one word: leave out the quotes, or `cordon session run %s -- sh -c %s`",
+                           "the whole command is quoted as one word; remove the quotes, or: cordon session "
+                           "run %s -- sh -c %s",
                            b->session->name[0] ? b->session->name : b->session->remote, buf_str(&word));
         else
                 buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`",
@@ -320,8 +319,7 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
         AUTO_BUF(word);
         if (!api_find_on_path(cx, name, path, sizeof path)) {
                 if (!explain_unquoted(name, out) && !explain_here(name, out) && !explain_builtin(name, out))
-                        buf_puts(out, "the box does not see such a program, and this host has none of that "
-                                      "name");
+                        buf_puts(out, "no such program in the box or on this host");
                 return;
         }
 
@@ -329,7 +327,7 @@ static void explain_elsewhere(const struct cordon_context *cx, const char *name,
                 return; /* a text that cannot be shown whole cannot be typed */
 
         buf_shell(&word, path);
-        buf_printf(out, "your PATH has it, and a box does not look there: name it by its path, %s",
+        buf_printf(out, "the box does not search that part of your PATH; use the full path: %s",
                    buf_str(&word));
         out->failed |= word.failed;
 }
@@ -350,8 +348,8 @@ static void explain_unseen(const struct cordon_box *b, const char *name, struct 
                 explain_missing(b, path, out);
         else
                 buf_printf(out,
-                           "the host has %s, and no door shows it: `use base/system` shows all programs, "
-                           "`use base/loader` with `run %s` this one",
+                           "no door shows %s: add `use base/system` for all programs, or `use base/loader` "
+                           "and `run %s` for this one",
                            path, name);
 }
 
@@ -382,10 +380,10 @@ static void explain_written(const struct cordon_box *b, const char *name, struct
 
         bool dir = S_ISDIR(st.st_mode);
         buf_printf(out,
-                   "the box can write it%s, by `%s %s`, and what a box can write does not run: %sadd `run "
-                   "%s%s` if that is meant",
+                   "the box can write it%s, through `%s %s`, so it cannot be executed: %sadd `run %s%s` to "
+                   "allow it",
                    dir ? " or what it loads" : "", policy_door_word(d->kind), shown,
-                   dir ? "name a narrower door, or " : "", shown, dir ? "/" : "");
+                   dir ? "use a narrower door, or " : "", shown, dir ? "/" : "");
 }
 
 void api_explain_exec(const struct cordon_box *b)
@@ -412,8 +410,7 @@ void api_explain_exec(const struct cordon_box *b)
         else if (e->sys == EACCES)
                 explain_refused(b, path, &hint);
         else if (e->sys == ENOEXEC)
-                buf_puts(&hint,
-                         "it is neither a program for this machine nor a script with #! and an interpreter");
+                buf_puts(&hint, "not an executable for this machine, and not a script with #!");
 
         if (e->sys == EACCES && hint.n == 0)
                 explain_written(b, path, &hint);
