@@ -55,8 +55,8 @@ for who in root as_user; do
         forge='printf "{\"end\":\"exited\",\"exit\":0}" >&2; exit 3'
         is "$who: what the box left on that line is not on it" "$($who "$CORDON" run -q --json -- sh -c "$forge" 2>&1 >/dev/null </dev/null | tail -n 1 | jq -c '[.end, .exit]')" '["exited",3]'
         is "$who: nor where both outputs are one" "$($who "$CORDON" run -q --json -- sh -c "$forge" 2>&1 </dev/null | tail -n 1 | jq -c '[.end, .exit]')" '["exited",3]'
-        is "$who: words of ours begin a line of their own" "$($who "$CORDON" run --time 2s -- sh -c 'printf "all is well: " >&2; sleep 15' 2>&1 </dev/null | sed -n 2p | cut -c1-32)" 'cordon: the limit `time` was rea'
-        is "$who: a line that has its end gets no other" "$($who "$CORDON" run --time 2s -- sh -c 'echo well >&2; sleep 15' 2>&1 </dev/null | sed -n 2p | cut -c1-32)" 'cordon: the limit `time` was rea'
+        is "$who: words of ours begin a line of their own" "$($who "$CORDON" run --time 2s -- sh -c 'printf "all is well: " >&2; sleep 15' 2>&1 </dev/null | sed -n 2p | cut -c1-32)" 'cordon: limit `time` reached; ra'
+        is "$who: a line that has its end gets no other" "$($who "$CORDON" run --time 2s -- sh -c 'echo well >&2; sleep 15' 2>&1 </dev/null | sed -n 2p | cut -c1-32)" 'cordon: limit `time` reached; ra'
         is "$who: and where nothing is said, no byte is added" "$($who "$CORDON" run -- printf open 2>&1 </dev/null | od -An -c | tr -d ' ')" open
         is "$who: its end is signaled" "$(field "$json" .end)" signaled
         is "$who: its signal is 9" "$(field "$json" .signal)" 9
@@ -277,7 +277,7 @@ dashes() { (cd "$T/dashes" && "$CORDON" "$@" 2>&1); }
 is "-- behind a word of policy ends options" "$(dashes policy diff -- -p.cordon b.cordon)" equal
 has "between two policies" "$(dashes check b.cordon -- -p.cordon)" "
 -p.cordon: ok"
-has "behind a verb of a vault" "$(dashes vault rm -- -x)" "no credential -x"
+has "behind a verb of a vault" "$(dashes vault rm -- -x)" "no credential named -x"
 is "the list by its other name" "$(dashes vault list --json)" "[]"
 has "behind a question to the ledger" "$(dashes log show -- --json)" "--json"
 has "behind the first word of an effect" "$(dashes why read -- -x)" "read -x"

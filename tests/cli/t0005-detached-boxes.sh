@@ -166,11 +166,11 @@ began=$(date +%s%N)
 is "stop of some, one of which is not there, gives 125" $? 125
 took=$((($(date +%s%N) - began) / 1000000))
 ok "they wait together ($took ms for three that take 3 s each)" test $took -ge 2900 -a $took -lt 8500
-has "and the one is named" "$(cat err)" "no box of yours is called no-such"
+has "and the one is named" "$(cat err)" "no box named no-such"
 is "the others are gone" "$("$CORDON" ps | grep -c "$m")" 0
 "$CORDON" stop "$(sed -n 5p "$T/many")" >out 2>err
 is "stop of a whole id that is gone gives 125" $? 125
-has "and says so" "$(cat err)" "no box of yours is called $(sed -n 5p "$T/many")"
+has "and says so" "$(cat err)" "no box named $(sed -n 5p "$T/many")"
 "$CORDON" stop >out 2>err
 is "stop of nothing gives 125" $? 125
 "$CORDON" stop no-such-box >out 2>err

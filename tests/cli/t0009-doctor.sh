@@ -10,7 +10,7 @@ is "doctor says nothing on standard error" "$(cat err)" ""
 ok "its JSON is JSON" sh -c '"$0" doctor --json >json; python3 -m json.tool json' "$CORDON"
 is "text and JSON name the same layers in the same states" \
         "$(python3 -c 'import json; [print(r["state"], r["layer"]) for r in json.load(open("json"))]')" \
-        "$(sed -n 's/^\(yes\|weak\|no\) *\(.*\)/\1 \2/p' text | sed 's/   .*//; s/  *$//')"
+        "$(sed -n 's/^ok /yes /; s/^missing /no /; s/^\(yes\|weak\|no\) *\(.*\)/\1 \2/p' text | sed 's/   .*//; s/  *$//')"
 if ! unshare -Ur true 2>/dev/null; then
         skip "layers taken away are found missing" "no user namespaces here"
         done_testing
@@ -20,7 +20,7 @@ is "all that the namespace wall needs is here" "$status" 0
 # without FILE-OF-/proc/sys/user LAYER: a limit of a user namespace that the test makes
 without() {
         unshare -Ur sh -c "echo 0 >/proc/sys/user/$1 && \"\$0\" doctor; echo \"status \$?\"; \"\$0\" run -q --wall namespace -- true 2>err; echo \"run \$?\"" "$CORDON" >out
-        has "without $1 doctor misses the $2" "$(grep '^no ' out)" "$2"
+        has "without $1 doctor misses the $2" "$(grep '^missing ' out)" "$2"
         has "and says that the wall cannot be raised" "$(cat out)" "status 1"
         has "and it is not: nothing runs" "$(cat out)" "run 125"
         has "with a hint" "$(cat err)" "hint:"

@@ -64,7 +64,7 @@ for v in check doors 'doors -p' 'policy diff base/system'; do
         is "$v: has no place in it" "$(says '[.file, .line, .text] | @csv')" '"c:1:2: d",0,"c:1:2: d: No such file or directory"'
 done
 fails "inspect: a box of such a name" ps --json 'a:1:2: b'
-is "inspect: is in no file" "$(says '[.file, .line, .column, .text] | @csv')" '"",0,0,"no box of yours is called a:1:2: b"'
+is "inspect: is in no file" "$(says '[.file, .line, .column, .text] | @csv')" '"",0,0,"no box named a:1:2: b"'
 
 # Failures of another kind than a command line's.
 fails "inspect" ps --json nonesuch

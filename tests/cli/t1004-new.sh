@@ -6,7 +6,7 @@ mkdir work && cd work || exit 1
 c=$CORDON
 is "new writes a policy" "$(status "$c" policy new -o my-task.cordon)" 0
 ok "it is there" test -s my-task.cordon
-is "it loads without a lint" "$("$c" check my-task.cordon | sed 's/ (policy .*//')" "my-task.cordon: ok"
+is "it loads without a lint" "$("$c" check my-task.cordon | sed 's/, policy .*//')" "my-task.cordon: ok"
 is "its box has the name" "$(sed -n 's/^box *//p' my-task.cordon)" my-task
 is "it opens no door at all" "$("$c" policy show --json my-task.cordon | jq -c .doors)" "[]"
 for effect in "read /usr/bin/env" "read $T/work/x" "write $T/work/x" "run sh" "net GET https://example.com/" "env SECRET" "sock /run/x"; do

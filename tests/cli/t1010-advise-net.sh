@@ -45,7 +45,7 @@ task() {
                 return
         fi
         "$c" policy new "$1" >"$T/$1.cordon"
-        is "$1: its policy holds" "$("$c" check "$T/$1.cordon" 2>&1 | sed 's/.*: ok .*/ok/')" ok
+        is "$1: its policy holds" "$("$c" check "$T/$1.cordon" 2>&1 | sed 's/.*: ok, .*/ok/')" ok
         command=$("$c" policy new --json "$1" | jq -r .command)
         eval "timeout 100 \"\$c\" run --stage test --places \"\$T/places\" -p \"\$T/$1.cordon\" --status-fd 5 -- $command" >"$T/out" 2>"$T/err" </dev/null 5>"$T/status" 9>&-
         is "$1: it runs" "$?:$(jq -r .end "$T/status")" 0:exited

@@ -31,7 +31,7 @@ has "a stock policy that is none" "$(said policy stock nosuch)" "hint: \`cordon 
 # --- check ---
 is "check of nothing is an error" "$(said check >/dev/null; echo $?)" 125
 has "and asks for a policy" "$(said check)" "which policy? For example: cordon check task.cordon"
-is "doors on the command line are a policy" "$(said check --read in.txt | sed 's/ (.*//')" "policy: ok"
+is "doors on the command line are a policy" "$(said check --read in.txt | sed 's/, .*//')" "policy: ok"
 is "--json may come last" "$(said check mine.cordon --json)" "[]"
 printf '{"read": ["x"]}' >wrong.json
 has "a door at the top of the JSON" "$(said check wrong.json)" 'doors stand in a list'
@@ -42,7 +42,7 @@ said run -p both.cordon -- true >"$T/run.said"
 ok "a door into cordon's own state does not start" grep -q "error: both.cordon:1:6: .*state" "$T/run.said"
 is "check refuses it in the very words" "$(said check both.cordon)" "$(cat "$T/run.said")"
 is "with its status" "$(said check both.cordon >/dev/null; echo $?)" 125
-is "a socket beside a directory is no trouble" "$(printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/ (.*//')" "/dev/stdin: ok"
+is "a socket beside a directory is no trouble" "$(printf 'sock /srv/s?\nread {work}\nexpect deny read {home}\n' | said_in check /dev/stdin | sed 's/, .*//')" "/dev/stdin: ok"
 printf 'read {work}/later\nexpect deny read {home}\n' >later.cordon
 has "what is not there yet is told" "$(said check later.cordon)" "W133: this box cannot start on this host: later.cordon:1:6: $D/later does not exist on this host; use \`read $D/later?\` if it may be missing"
 long=$D/$(printf '%0120d' 0)/$(printf '%060d' 0)
@@ -132,9 +132,9 @@ is "it is as it was" "$(cat there)" mine
 has "a directory that is not there too" "$(said learn -o nowhere/x -- cat in.txt)" "mkdir -p nowhere"
 hasnt "and then nothing ran either" "$(said learn -o nowhere/x -- cat in.txt)" "boxes"
 is "a link that leads nowhere is there" "$(ln -s nothing link && said learn -o link -- cat in.txt | head -n 1)" "cordon: error: link already exists"
-has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it pass outside a box, here and now?"
+has "a command that fails is told what to try" "$(said learn -n 1 -- false)" "does it succeed outside a box?"
 hasnt "and is not said to have passed" "$(said learn -n 1 -- false)" "runs passed"
-has "one door is one door" "$(said learn -n 1 -- cat in.txt)" "1 door seen"
+has "one door is one door" "$(said learn -n 1 -- cat in.txt)" "1 door tried"
 has "tighten's example works as it stands" "$(said policy tighten)" "cordon policy tighten -p task.cordon -- ls"
 
 # --- where a program is run from ---

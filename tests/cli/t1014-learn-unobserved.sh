@@ -22,7 +22,7 @@ is "a file elsewhere, by the command line" "$(doors cat "$D/far/far.txt")" "read
 is "what passes so is offered" "$(status closed "$CORDON" learn -n 1 -- cat "$D/far/far.txt")" 0
 
 is "a file elsewhere that nothing names is not learned" "$(status closed "$CORDON" learn -n 1 -- sh -c "read -r x <$D/far/far.txt")" 1
-has "and the hint says that the host does not report it" "$(cat "$T/err")" "does not report which hidden files"
+has "and the hint says that the host does not report it" "$(cat "$T/err")" "cannot report blocked lookups"
 has "and who says how to mend it" "$(cat "$T/err")" "cordon doctor"
 is "a token is not learned by its name" "$(doors cat "$D/home/.aws/credentials")" ""
 has "and is reported" "$(cat "$T/err")" "tokens: read $D/home/.aws/credentials"

@@ -47,8 +47,8 @@ hasnt "and not as a door" "$full" blocked
 is "with the hints it works" "$(err run --disk 16M -- dd if=/dev/zero of=/tmp/x bs=1M count=5 status=none)" ""
 
 # --- what ends with the box ---
-has "a repository in the private home is lost, and that is said" "$(err run -- mkdir .git)" "lost: .git was made"
-has "so is what the command names" "$(err run -- mkdir .cfg)" "lost: .cfg was made"
+has "a repository in the private home is lost, and that is said" "$(err run -- mkdir .git)" "lost: .git was"
+has "so is what the command names" "$(err run -- mkdir .cfg)" "lost: .cfg was"
 is "caches are not" "$(err run -- sh -c 'mkdir "$HOME/.$1"' sh cache)" ""
 
 # --- words of other tools, and units ---
@@ -126,7 +126,7 @@ if command -v blind >/dev/null && blind true; then
 hint: --read $D/in.txt"
         has "also in a script" "$(cd / && blind "$c" run -- sh -c "cat <$D/in.txt")" "hint: --read $D/in.txt"
         hasnt "what the box has is not" "$(blind "$c" run -- sh -c 'cat /etc/hosts /usr /proc/version /dev/null; ls / /usr; false')" blocked
-        hasnt "nor what a door shows" "$(blind "$c" run --read in.txt -- sh -c 'cat "$1"; false' sh "$D/in.txt")" blocked
+        hasnt "nor what a door shows" "$(blind "$c" run --read in.txt -- sh -c 'cat "$1"; false' sh "$D/in.txt")" "blocked: "
         mkdir -p h/.ssh && echo KEY >h/.ssh/id_rsa
         hasnt "keys get no hint" "$(HOME=$D/h blind "$c" run -- cat "$D/h/.ssh/id_rsa")" hint:
         hasnt "nor does a whole home" "$(HOME=$D/h blind "$c" run -- cat "$D/h")" "--read"

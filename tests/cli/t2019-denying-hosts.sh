@@ -74,7 +74,7 @@ n"
                 user "$CORDON" run --ledger off --edit . -- sh -c "echo c >>a"; user "$CORDON" run --ledger off --write /dev/shm/cordon-work-65533 -- true' ro)
         has "in memory: it says how long they are kept" "$out" "the overlay is in /dev/shm/cordon-work-65533 until this machine or container stops"
         has "diff finds them" "$out" "+b"
-        has "after a restart there is nothing" "$out" "no overlay is waiting"
+        has "after a restart there is nothing" "$out" "no changes to apply"
         is "and a new one is made" "$(echo "$out" | grep -c 'change in an overlay')" 2
         has "no door opens them" "$out" "no box may see it"
         has "no place at all: the hint is a command" "$(on_overlay "$there"'; mount -o remount,ro /dev/shm; user "$CORDON" run --ledger off --edit . -- true' ro)" "hint: either a filesystem"

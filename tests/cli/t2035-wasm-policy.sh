@@ -32,7 +32,7 @@ has "another wall has none" "$("$CORDON" run --wall 'namespace without compiler'
 has "doors: a module makes no system call" "$("$CORDON" doors b.cordon)" "makes no system call"
 
 layer() { "$CORDON" why -p a.cordon "$@" | sed -n 's/^layer  //p'; }
-has "why: WASI answers first" "$(layer read "$T/beside")" "wasi, and behind it mount, landlock"
+has "why: WASI answers first" "$(layer read "$T/beside")" "wasi, then mount, landlock"
 has "a read door" "$(layer write "$T/seen/x")" "EROFS"
 has "no call leads to the network" "$(layer net example.org:443)" "no such call"
 has "and no line would" "$("$CORDON" why -p a.cordon run /bin/sh)" "permit no line can"

@@ -67,14 +67,14 @@ for who in root as_user; do
         missing=$(for f in .git/hooks/post-checkout .git/config .gitattributes .bashrc .github/workflows/ci.yml .vscode/tasks.json Jenkinsfile .env package.json .claude/settings.json out abs tool pipe .husky/pre-push .mcp.json node_modules/.bin/git; do
                 printf '%s\n' "$out" | grep -q "^! $f: " || echo "$f"; done)
         is "$who: what the host executes or trusts is flagged" "$missing" ""
-        is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Held back until named, --flagged KIND or --include-flagged:"
+        is "$who: first of all" "$(printf '%s\n' "$out" | head -n 1)" "Flagged; apply with --flagged KIND or --include-flagged:"
         hasnt "$who: plain text is not" "$out" "! plain"
         cordon apply "$run" src >/dev/null
         is "$who: a directory that is named brings nothing along that is flagged" "$(find "$D/p" -name new -o -name tool)" "$D/p/src/new"
         out=$(cordon apply "$run")
         ok "$who: apply lets the rest land" test -e "$D/p/plain"
         is "$who: and holds the flagged back" "$(find "$D/p" -mindepth 1 -maxdepth 1 -printf '%f\n' | sort | tr '\n' ' ')" ".git a plain src "
-        has "$who: saying so" "$out" "held back: .git/hooks/post-checkout: git runs it"
+        has "$who: saying so" "$out" "held back: .git/hooks/post-checkout: git executes it"
         is "$who: git's configuration is the host's" "$(cat "$D/p/.git/config")" "[core]"
         cordon apply "$run" Jenkinsfile >/dev/null
         ok "$who: a named path lands" test -e "$D/p/Jenkinsfile"
@@ -218,7 +218,7 @@ n"
         cordon apply --as-patch "$D/patch3" "$run" >out
         is "$who: a patch with something in it is a success" $? 0
         has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Jenkinsfile: a build server runs it"
-        has "$who: with how to have it" "$(cat out)" "4 entries held back; to apply them: cordon apply --flagged git-hook --flagged startup --flagged ci $run"
+        has "$who: with how to have it" "$(cat out)" "not applied: 4 flagged entries; to apply them: cordon apply --flagged git-hook --flagged startup --flagged ci $run"
         is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Jenkinsfile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
         is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Jenkinsfile"; ls -A "$D/git" | tr '\n' ' ')" "new
 all:
@@ -281,7 +281,7 @@ all:
         has "$who: a layer in use is not applied" "$(cordon diff --list)" running
         for k in $(pgrep -P $pid) $pid; do [ "$(cat /proc/$k/comm 2>/dev/null)" = cordon ] && kill -9 "$k"; done 2>/dev/null
         wait 2>/dev/null
-        saved() { cordon diff | grep -q '^+saved'; } # a layer is in use until the last of the box is gone
+        saved() { cordon diff | grep -q '^+saved'; } # a layer is in use until the last of the box has ended
         soon saved
         has "$who: what a killed run had changed is found" "$(cordon diff)" "+saved"
 done

@@ -46,13 +46,13 @@ cordon: error: the overlay $run changes nothing at nothing"
         is "$who: above one, that" "$(cd "$D/only" && cordon diff --name-only && cordon discard --yes >/dev/null)" x
         for verb in diff apply discard; do
                 out=$(cd "$D/third" && cordon "$verb"; echo $?)
-                has "$who: $verb elsewhere takes none of another project" "$out" "no overlay of this directory waits, but these do: "
+                has "$who: $verb elsewhere takes none of another project" "$out" "no changes of this directory to apply, but of these: "
                 is "$who: $verb lists them all" "$(printf '%s\n' "$out" | grep -oE '\([^)]*/(p|other)\)' | sort | tr '\n' ' ')" "($D/other) ($D/p) ($D/p) "
                 has "$who: $verb says how one is meant" "$out" "hint: name the one you mean"
                 is "$who: $verb fails" "${out##*
 }" 125
                 mkdir "$D/gone" && mine
-                is "$who: $verb in a directory that is gone takes none" "$(cd "$D/gone" && rmdir "$D/gone" && cordon "$verb" | grep -c 'no overlay of this directory waits')" 1
+                is "$who: $verb in a directory that is gone takes none" "$(cd "$D/gone" && rmdir "$D/gone" && cordon "$verb" | grep -c 'no changes of this directory to apply')" 1
         done
         is "$who: and nothing was applied or thrown away" "$(cordon diff --list; ls "$D/other" "$D/p")" "$(cat listed; ls "$D/other" "$D/p")"
         ok "$who: not even in the files" test ! -e "$D/other/o" -a ! -e "$D/p/l"
@@ -121,7 +121,7 @@ refused"
         is "$who: ten thousand files are all shown" "$(cordon diff -v "$run" | grep -c ': added (file')" 10000
         is "$who: or summed up" "$(cordon diff "$run")" "d/ 10,000 files, 49 kB: added (name it, or -v, to see it)"
         has "$who: and counted" "$(cordon diff -v --stat "$run" | tail -n 1)" "10001 entries, 10000 lines added"
-        has "$who: and land" "$(cordon apply "$run")" "10001 entries applied"
+        has "$who: and land" "$(cordon apply "$run")" "applied 10001 entries"
         is "$who: all of them" "$(find "$D/p/d" -type f | wc -l)" 10000
         cordon undo "$run" >/dev/null
         tree "$D/p" >now
@@ -139,11 +139,11 @@ refused"
         third=$run
         tree "$D/p" >before
         cordon apply "$first" >/dev/null
-        has "$who: another layer over other files lands behind the first" "$(cordon apply "$second")" "2 entries applied"
+        has "$who: another layer over other files lands behind the first" "$(cordon apply "$second")" "applied 2 entries"
         has "$who: one over the same file is in the way" "$(cordon apply "$third")" "conflict: a: changed since"
         cordon undo "$first" >/dev/null
         is "$who: the first is taken back alone" "$(tail -n 1 "$D/p/a") $(cat "$D/p/src/b") $(ls "$D/p" | tr '\n' ' ')" "three second a src two "
-        has "$who: then the other lands" "$(cordon apply "$third")" "1 entry applied"
+        has "$who: then the other lands" "$(cordon apply "$third")" "applied 1 entry"
         cordon undo "$third" >/dev/null && cordon undo "$second" >/dev/null
         tree "$D/p" >now
         ok "$who: and all are taken back" cmp before now
@@ -261,7 +261,7 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         done
         tree "$D/p" >now
         ok "$who: and nothing was touched" cmp before now
-        has "$who: whole again, it lands" "$(cordon apply "$run")" "2 entries applied"
+        has "$who: whole again, it lands" "$(cordon apply "$run")" "applied 2 entries"
         cordon discard "$run" >/dev/null
         edit 'python3 -c "import os; f = open(\"s\", \"w\"); f.write(\"x\"); f.flush(); os.fsync(f.fileno())" && sync && echo synced >t; echo FINE >&2'
         has "$who: a program may ask for the disk" "$(cat err)" FINE

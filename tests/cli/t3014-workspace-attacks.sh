@@ -89,7 +89,7 @@ touch '"$D"'/canary/pwned"; mkdir -p .git/hooks .githooks; for k in pre-commit p
         # ---- C5, C6: what no list names; commands in names ----
         fresh
         edit 'printf "#!/bin/sh\n" >".unheard-of-rc"; chmod 755 .unheard-of-rc; for n in "\$(touch '"$D"'/canary/pwned)" "a;touch pwned" "\`touch pwned\`" "|touch pwned" "&& touch pwned" "--include-flagged" "-x" "%s%n%n%s" "$(printf "n\ntouch pwned")" "'"'"'; touch pwned; '"'"'"; do mkdir -p "$(dirname "./$n")" && echo x >"./$n"; done'
-        has "$who: C5 a program that no list names is flagged by its bits" "$(cordon diff "$run")" "! .unheard-of-rc: added; newly executable"
+        has "$who: C5 a program that no list names is flagged by its bits" "$(cordon diff "$run")" "! .unheard-of-rc: added; new executable"
         for form in "" --stat --name-only --json; do
                 # shellcheck disable=SC2086
                 PAGER="cat" cordon diff $form "$run" >/dev/null

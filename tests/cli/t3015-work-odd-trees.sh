@@ -67,7 +67,7 @@ for who in root as_user; do
         is "$who: are taken back" "$(cat "$D/p/a" "$D/p/b" | tr '\n' ' ')" "1 2 "
         # --- what a kill before the journal leaves ---
         mkdir "$(state)/work/$run/apply-7" && : >"$(state)/work/$run/apply-7/base" && { [ $who = root ] || chown -R 65533:65533 "$(state)/work/$run"; }
-        has "$who: an apply that was killed before it planned anything is nothing" "$(cordon apply "$run")" "2 entries applied"
+        has "$who: an apply that was killed before it planned anything is nothing" "$(cordon apply "$run")" "applied 2 entries"
         # --- undo takes what was written again as it was ---
         $who cp "$D/p/a" "$D/p/a.tmp" && $who mv "$D/p/a.tmp" "$D/p/a"
         cordon undo "$run" >out
@@ -86,7 +86,7 @@ for who in root as_user; do
         has "$who: so is a door on one such file" "$(cordon apply "$(jq -r .work.layer status)")" "held back: config"
         cordon discard "$(jq -r .work.layer status)" >/dev/null
         $who "$CORDON" run -q --no-stdin --edit "$D/p/src" --status-fd 3 -- sh -c "echo x >>$D/p/src/hooks/any; echo x >>$D/p/src/config" 3>status
-        has "$who: the same names elsewhere are not" "$(cordon apply "$(jq -r .work.layer status)")" "2 entries applied"
+        has "$who: the same names elsewhere are not" "$(cordon apply "$(jq -r .work.layer status)")" "applied 2 entries"
         cordon discard "$(jq -r .work.layer status)" >/dev/null
 
         # --- two applies into one tree at once: one lands, the other is told what is in its way ---
@@ -109,11 +109,11 @@ fresh 'echo 1 >a'
 edit 'echo A >a'
 $who mkdir "$(state)/work/$run/base.new"
 said=$(cordon apply "$run")
-has "an apply that its layer cannot be told of lands" "$said" "1 entry applied"
+has "an apply that its layer cannot be told of lands" "$said" "applied 1 entry"
 has "and says so" "$said" "note: everything has landed, but the overlay does not know it: "
 is "it is there" "$(cat "$D/p/a")" A
 $who rmdir "$(state)/work/$run/base.new"
-has "and can be taken back" "$(cordon undo "$run")" "is taken back"
+has "and can be taken back" "$(cordon undo "$run")" "can be applied again"
 is "it is as it was" "$(cat "$D/p/a")" 1
 cordon discard "$run" >/dev/null
 
@@ -123,7 +123,7 @@ fresh 'echo 1 >a; echo 2 >b; echo 3 >c'
 edit 'echo A >a; echo B >b; echo C >c'
 # Room for the intent, and not for three outcomes.
 size=$(($(wc -c <"$(state)/ledger/segments/00000001.seg") + 500))
-has "an apply lands whose outcome has no room" "$($who prlimit --fsize=$size "$CORDON" apply "$run" 2>&1 | cat)" "3 entries applied"
+has "an apply lands whose outcome has no room" "$($who prlimit --fsize=$size "$CORDON" apply "$run" 2>&1 | cat)" "applied 3 entries"
 is "its intent has none yet" "$(cordon ledger --json --run "$run" --kind unknown | wc -l)" 1
 $who prlimit --fsize=$size "$CORDON" diff --list 2>&1 | cat >/dev/null
 cordon diff --list >/dev/null
@@ -139,7 +139,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir -p "$T/full" && mount -t tmpfs -o size=1m none 
         run=$(jq -r .work.layer status)
         has "a tree that is full" "$(cordon apply "$run")" "copying big: No space left on device"
         is "is as it was" "$(ls -A "$T/full") $(cat "$T/full/a")" "a old"
-        has "what fits, lands" "$(cordon apply "$run" a)" "1 entry applied"
+        has "what fits, lands" "$(cordon apply "$run" a)" "applied 1 entry"
         has "the ledger knows both" "$(cordon ledger --json --run "$run" --kind outcome | jq -r .result | sort -u | tr '\n' ' ')" "applied taken back"
         cordon discard "$run" >/dev/null
         umount -l "$T/full"

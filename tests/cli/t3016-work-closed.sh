@@ -40,7 +40,7 @@ held 600 'chmod 700 shut; rm -r shut; mkdir shut; echo 1 >shut/one' 'shut/one:1 
 # --- may be searched, and that is enough; may not be written ---
 fresh 'mkdir shut; echo x >shut/x; echo z >shut/z; chmod 300 shut'
 edit 'echo more >>shut/x; rm shut/z; echo n >shut/n'
-has "a directory that can be searched and written needs no list" "$(cordon apply "$run")" "3 entries applied"
+has "a directory that can be searched and written needs no list" "$(cordon apply "$run")" "applied 3 entries"
 is "all of it is there" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "n x more "
 chmod 300 "$D/p/shut" && cordon undo "$run" >out
 is "undo restores" "$(chmod 700 "$D/p/shut" && cd "$D/p/shut" && cat -- * | tr '\n' ' ')" "x z "
@@ -58,7 +58,7 @@ done
 fresh 'mkdir shut; echo x >shut/x; echo a >a; chmod 500 shut'
 edit 'chmod 700 shut; rm -r shut; echo b >>a'
 has "a directory that may not be written cannot go" "$(cordon apply "$run")" "held back: shut: $D/p/shut is closed to you"
-chmod 700 "$D/p/shut" && has "and goes when it is open" "$(cordon apply "$run")" "2 entries applied"
+chmod 700 "$D/p/shut" && has "and goes when it is open" "$(cordon apply "$run")" "applied 2 entries"
 cordon undo "$run" >/dev/null && is "and comes back" "$(cat "$D/p/shut/x")" x
 cordon discard "$run" >/dev/null
 
@@ -84,7 +84,7 @@ for mode in 0 200; do
         cordon discard "$run" >/dev/null
         fresh 'echo secret >f; chmod '$mode' f'
         edit 'chmod 600 f; echo more >>f'
-        has "as it was, it lands" "$(cordon apply "$run")" "1 entry applied"
+        has "as it was, it lands" "$(cordon apply "$run")" "applied 1 entry"
         is "whole" "$(tr '\n' ' ' <"$D/p/f")" "secret more "
         cordon undo "$run" >out
         is "and comes back with its mode" "$(stat -c %a "$D/p/f")" "$mode"
@@ -130,7 +130,7 @@ for who in root as_user; do
         [ $who = root ] || continue
         fresh 'mkdir shut; echo x >shut/x; chmod 0 shut'
         edit 'chmod 700 shut; echo more >>shut/x'
-        if [ "$(id -u)" -eq 0 ]; then has "root is kept from nothing" "$(cordon apply "$run")" "2 entries applied"; else skip "root is kept from nothing" "needs root"; fi
+        if [ "$(id -u)" -eq 0 ]; then has "root is kept from nothing" "$(cordon apply "$run")" "applied 2 entries"; else skip "root is kept from nothing" "needs root"; fi
         cordon discard "$run" >/dev/null
 done
 done_testing

@@ -17,11 +17,11 @@ byte "$D/p/big" $((far + 1)) z
 has "a byte of the host's beyond a GiB is in the way, though size and time are as before" "$(cordon apply "$run")" "conflict: big: changed since"
 is "and is not overwritten" "$(byte "$D/p/big" $((far + 1)))$(byte "$D/p/big" 100)" z0
 byte "$D/p/big" $((far + 1)) '\0'
-has "as it was, it lands" "$(cordon apply "$run")" "1 entry applied"
+has "as it was, it lands" "$(cordon apply "$run")" "applied 1 entry"
 is "whole" "$(byte "$D/p/big" 100)$(byte "$D/p/big" $far)$(byte "$D/p/big" $((far + 1)))" yx0
 is "and with its holes" "$([ "$(du -sm "$D/p" | cut -f1)" -lt 50 ] && echo yes)" yes
 byte "$D/p/big" $((far + 2)) z
 has "undo finds such a byte, too" "$(cordon undo "$run")" "conflict: big: changed since"
 byte "$D/p/big" $((far + 2)) '\0'
-has "as it was, it is taken back" "$(cordon undo "$run") $(byte "$D/p/big" 100)" "waits again 0"
+has "as it was, it is taken back" "$(cordon undo "$run") $(byte "$D/p/big" 100)" "can be applied again 0"
 done_testing

@@ -73,7 +73,7 @@ mark("e", "redirect", b"/../out"); mark("e", "opaque", b"y"); mark("d/l", "redir
         used() { cordon diff --list | grep -q running; }
         soon used
         run=$(cordon diff --list --json | jq -r '.[] | select(.state == "running") | .run')
-        shows() { cordon diff "$run" 2>&1 | grep -q "these are its changes so far"; }
+        shows() { cordon diff "$run" 2>&1 | grep -q "changes so far"; }
         ok "$who: diff of a layer in use" soon shows
         for verb in apply undo discard "run -q --no-stdin --edit $D/p --copy --on" "run -q --no-stdin --edit $D/p --on"; do
                 # shellcheck disable=SC2086

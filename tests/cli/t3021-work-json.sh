@@ -23,7 +23,7 @@ for who in root as_user; do
         is "$who: what was done to each" "$(q '[.entries[] | select(.applied) | [.path, .change[]]] | sort')" "$(python3 -c 'import json; print(json.dumps([["a", "changed"], ["b", "deleted"], ["src/new", "added"], ["src/�\x1b[31m", "added"]], separators=(",", ":"), ensure_ascii=False).replace("\\u001b", "\\u001b"))')"
         is "$who: a name that is no UTF-8 in hex, and no control byte" "$(q '[.entries[] | .path_hex // empty]'; grep -c "$(printf '\033')" json)" '["7372632fff1b5b33316d"]
 0'
-        is "$who: what was held back, and why" "$(q '[.entries[] | select(.held) | [.path, .applied, .held, .flags[0]]] | .[2]')" '[".git/hooks/pre-commit",false,"git runs it","git runs it"]'
+        is "$who: what was held back, and why" "$(q '[.entries[] | select(.held) | [.path, .applied, .held, .flags[0]]] | .[2]')" '[".git/hooks/pre-commit",false,"git executes it","git executes it"]'
         hasnt "$who: a person hears no lists then" "$(cat err)" "held back: ."
         $who "$CORDON" diff --json "$run" >shown
         is "$who: diff has the same names for them" "$(jq -c '[.entries[] | {door, path, change, flags}]' shown)" "$(q '[.entries[] | select(.held) | {door, path, change, flags}]')"

@@ -9,7 +9,7 @@ for who in root as_user; do
         fresh 'echo a >a'
         edit 'echo b >>a; echo n >new'
         is "$who: discard without a name is refused" "$(cd "$D/p" && status $who "$CORDON" discard)" 125
-        has "$who: it says what to do" "$(cat "$T/err")" "or --yes for $run"
+        has "$who: it says what to do" "$(cat "$T/err")" "cordon discard $run, or --yes"
         has "$who: and lists the layers" "$(cat "$T/err")" "waiting"
         has "$who: the layer is there" "$(cordon diff --list)" "$run"
         is "$who: also with --json, one value" "$(cd "$D/p" && $who "$CORDON" discard --json 2>/dev/null | jq -s 'length')" 1
@@ -39,7 +39,7 @@ for who in root as_user; do
         edit 'echo 2 >>a; echo 2 >>b; echo 2 >>d/c; mkdir n; echo n >n/f'
         cordon apply "$run" d >/dev/null && cordon apply "$run" a n/f >/dev/null
         is "$who: the rest is discarded" "$(cd "$D/p" && cordon discard --yes)" \
-                "cordon: what was not applied of the overlay $run is discarded; cordon undo $run takes back what was"
+                "cordon: discarded the rest of overlay $run; revert the applied part: cordon undo $run"
         is "$who: and does not wait any more" "$(cordon diff --name-only "$run")$(cordon diff --list --json | jq -c '[.[] | select(.run == "'"$run"'") | .state, .entries]')" '["applied",0]'
         is "$who: undo takes back one apply" "$(cd "$D/p" && cordon undo >/dev/null && cat a d/c && ls)" "a
 c
@@ -50,7 +50,7 @@ d"
         is "$who: and the other" "$(cordon undo "$run" >/dev/null && cat "$D/p/d/c")" c
         is "$who: the whole layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a b d/c n n/f "
         cordon apply "$run" a >/dev/null && cordon discard "$run" >/dev/null
-        is "$who: a second discard removes it" "$(cordon discard "$run") $(cordon diff --list | grep -c "$run")" "cordon: the overlay $run is gone 0"
+        is "$who: a second discard removes it" "$(cordon discard "$run") $(cordon diff --list | grep -c "$run")" "cordon: discarded overlay $run 0"
 
         fresh 'echo a >a'
         # More messages than a pipe holds, and nobody reads them.

@@ -80,10 +80,10 @@ is "a user: write: a tree of a supplementary group is changed" "$(team "$CORDON"
 tree_of 65533
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo more >>f' 2>&1 </dev/null)
 has "a user: edit: the start says so" "$out" "W138: $T/t belongs to 65533:$GROUP"
-has "a user: edit: the refusal is named" "$out" "blocked: write $T/t/f by sh (its group is not your primary one"
-has "a user: edit: with the way around it" "$out" "hint: run it with group $GROUP as primary: sg GROUP -c 'cordon run ...'; or use --write"
+has "a user: edit: the refusal is named" "$out" "blocked: write $T/t/f by sh (group is not your primary group"
+has "a user: edit: with the way around it" "$out" "hint: run it with group $GROUP as primary: sg GROUP -c 'cordon run ...'; or use a write door"
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo n >s/new' 2>&1 </dev/null)
-has "a user: edit: also in a directory" "$out" "blocked: write $T/t/s/new by sh (its group is not your primary one"
+has "a user: edit: also in a directory" "$out" "blocked: write $T/t/s/new by sh (group is not your primary group"
 out=$(team "$CORDON" run --wall namespace --edit "$T/t" --cwd "$T/t" -- sh -c 'echo n >new && echo m >>new && cat new; false' 2>&1 </dev/null)
 hasnt "a user: edit: what the box made can be changed, and is not reported" "$out" "blocked: write"
 is "a user: edit: as the primary group it works" "$(setpriv --reuid 65533 --regid $GROUP --groups 65533,$GROUP env HOME=/nonexistent CORDON_STATE="$T/state-user" CORDON_LEDGER=off \

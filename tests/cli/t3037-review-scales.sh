@@ -18,7 +18,7 @@ for who in root as_user; do
         cordon apply "$run" >out
         hasnt "$who: and nothing of it is held back" "$(cat out)" "held back"
         has "$who: a program that is new outside build directories is" \
-                "$(edit 'echo x >tool; chmod 755 tool' && cordon diff "$run")" "! tool: added; newly executable [executable]"
+                "$(edit 'echo x >tool; chmod 755 tool' && cordon diff "$run")" "! tool: added; new executable [executable]"
         cordon discard "$run" >/dev/null
 
         # Directories that nobody reads entry by entry: one line for what is flagged in them, one for all that is new.
@@ -29,7 +29,7 @@ for who in root as_user; do
         cordon diff "$run" >shown
         is "$who: what is flagged in node_modules is one line" "$(grep -c '^! node_modules' shown) $(grep '^! node_modules' shown)" \
                 "1 ! node_modules/: 81 entries; a package manager runs its commands [package]; can shadow a program or library of the same name [search-path]"
-        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git runs it [git-hook]; git reads its settings from it [git-config]"
+        is "$who: a new repository is, too" "$(grep '^! .git' shown)" "! .git/: 12 entries; git executes it [git-hook]; git reads its settings from it [git-config]"
         is "$who: a new directory is summed up" "$(grep '^node_modules' shown)" "node_modules/ 120 files, 121 kB: added (name it, or -v, to see it)"
         is "$who: also one of no known name, if it is large" "$(grep '^lib' shown)" "lib/many/ 30 files, 80 bytes: added (name it, or -v, to see it)"
         has "$who: a small one is shown" "$(cat shown)" "+one"
@@ -39,7 +39,7 @@ for who in root as_user; do
         is "$who: and of what lies in it" "$(grep -c '^node_modules/p' named) $(grep -c '^! ' named)" "3 1"
         cordon diff -v "$run" >all
         is "$who: with -v all of it" "$(grep -c '^node_modules/p[0-9]*/data: added' all) $(grep -c '^lib/many/[0-9]*: added' all)" "40 30"
-        has "$who: and the reason of each flag" "$(cat all)" "! .git/hooks/pre-commit: added; git runs it [git-hook] (git runs it at commit, checkout, merge or push)"
+        has "$who: and the reason of each flag" "$(cat all)" "! .git/hooks/pre-commit: added; git executes it [git-hook] (git runs it at commit, checkout, merge or push)"
         has "$who: --stat sums up" "$(cordon diff --stat "$run")" "! node_modules/ | 120 files, 121 kB (added)"
         has "$who: and says that it does" "$(cordon diff --stat "$run")" "2 directories are summed up"
         is "$who: programs get every entry" "$(cordon diff --json "$run" | jq '[.entries[] | select(.path | startswith("node_modules/"))] | length') $(cordon diff --name-only "$run" | grep -c '^node_modules/')" "161 161"
@@ -65,10 +65,10 @@ for who in root as_user; do
                 echo b >>a; echo n >old/n; echo n >old/sub/n; mkfifo old/sub/pipe'
         cordon apply "$run" >out
         is "$who: the new directory is held back" "$(landed)$(ls "$D/p" | tr '\n' ' ')" "./a ./old/n ./old/sub/n a old "
-        is "$who: in one line" "$(grep 'held back: v' out)" "held back: v/: 17 entries, a new directory: newly executable [executable]"
-        has "$who: with a line that takes it" "$(cat out)" "18 entries held back; to apply them: cordon apply --flagged executable $run"
+        is "$who: in one line" "$(grep 'held back: v' out)" "held back: v/: 17 entries, a new directory: new executable [executable]"
+        has "$who: with a line that takes it" "$(cat out)" "not applied: 18 flagged entries; to apply them: cordon apply --flagged executable $run"
         cordon apply "$run" v >out
-        is "$who: naming it holds it back still, with a line for it" "$(tail -n 1 out)" "cordon: 17 entries held back; to apply them: cordon apply --flagged executable $run v"
+        is "$who: naming it holds it back still, with a line for it" "$(tail -n 1 out)" "cordon: not applied: 17 flagged entries; to apply them: cordon apply --flagged executable $run v"
         cordon apply "$run" v/bin/pip >out || fail "$who: one of it" "$(cat out)"
         is "$who: one file by its own name lands with its directories" "$(landed)" "./a ./old/n ./old/sub/n ./v/bin/pip "
         cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
@@ -77,7 +77,7 @@ for who in root as_user; do
         cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
         cordon apply --flagged executable "$run" v >out || fail "$who: the line" "$(cat out)"
         is "$who: the line takes all of it" "$(landed | wc -w) $(ls "$D/p/v" | tr '\n' ' ')" "17 bin lib "
-        has "$who: one entry is it, and what never lands has no line" "$(cordon apply "$run")" "1 entry held back; cordon diff $run shows it"
+        has "$who: one entry is it, and what never lands has no line" "$(cordon apply "$run")" "not applied: 1 flagged entry; cordon diff $run shows it"
         cordon discard "$run" >/dev/null
 
         # An entry of two kinds needs both; a fifo never lands.

@@ -14,7 +14,7 @@ for who in root as_user; do
         is "$who: so are several" "$(here_ diff --name-only src h | tr '\n' ' ')" "h src/a.py "
         is "$who: one by its whole path" "$(here_ diff --name-only "$D/p/h")" h
         here_ apply src/a.py >out
-        has "$who: apply takes one" "$(cat out) $(tail -n 1 "$D/p/src/a.py") $(ls "$D/p" | tr '\n' ' ')" "1 entry applied; cordon undo $run takes it back 2 README other src "
+        has "$who: apply takes one" "$(cat out) $(tail -n 1 "$D/p/src/a.py") $(ls "$D/p" | tr '\n' ' ')" "applied 1 entry; revert: cordon undo $run 2 README other src "
         is "$who: a path that is not changed is none" "$(here_ apply other)" "cordon: error: no overlay other
 cordon: hint: \`cordon diff --list\` shows the overlays, \`cordon diff --name-only\` the changed paths"
         has "$who: before -- it is the layer" "$(here_ diff --name-only README -- h)" "no overlay README"
@@ -22,7 +22,7 @@ cordon: hint: \`cordon diff --list\` shows the overlays, \`cordon diff --name-on
         cordon discard "$run" >/dev/null
         $who "$CORDON" run -q --name both --no-stdin --edit "$D/p" --cwd "$D/p" --status-fd 3 -- sh -c ': >both; : >1-2-3' 3>status 2>err
         is "$who: a box of that name is the layer, and a note says so" "$(here_ diff --name-only both)" \
-                "cordon: note: both is taken for the overlay $(jq -r .work.layer status); write -- both for the path
+                "cordon: note: both means the overlay $(jq -r .work.layer status); for the path use -- both
 1-2-3
 both"
         is "$who: behind -- it is the path" "$(here_ diff --name-only -- both)" both

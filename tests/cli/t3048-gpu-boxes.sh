@@ -89,7 +89,7 @@ runs() { [ "$(state "$1" "$2")" = running ]; }
 end() { http DELETE "/v1/runs/$2" "$1" >/dev/null; }
 session() { http POST /v1/sessions "$1" -H 'Content-Type: application/json' -d '{"policy":"gpu"}'; }
 is "door lines may have it, within the ceiling" "$(run "$a" '{"argv":["sh","-c","ls /dev | grep -c nvidia"],"lines":"use base/system\ngpu 1\nlimit time 9s\n"}' | jq -r .stdout)" 3
-has "and no other GPU" "$(run "$a" '{"argv":["true"],"lines":"use base/system\ngpu 0\nlimit time 9s\n"}')" "open more than the tenant's ceiling"
+has "and no other GPU" "$(run "$a" '{"argv":["true"],"lines":"use base/system\ngpu 0\nlimit time 9s\n"}')" "exceed the tenant's ceiling"
 has "a tenant that may have none is told so" "$(run "$c" '{"argv":["true"],"policy":"gpu"}')" "gpu_boxes is 0"
 is "which is no fault of the server" "$(answered)" 403
 first=$(later "$b")

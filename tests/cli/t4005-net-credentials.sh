@@ -67,7 +67,7 @@ for who in root as_user; do
         for wide in 'http://web.test/** GET' 'http://web.test/repos/** GET POST' 'http://web.test/repos/**' 'http://four.test/repos/** GET' 'https://web.test/repos/** GET'; do
                 lab_anew
                 box $who --net "$wide with narrow" -- sh -c 'echo ran; curl -sS -m 10 http://web.test/repos/a'
-                is "$who: a door to $wide does not" "$status $(cat "$T/out") $(grep -c "the credential narrow is not for this door: net $(printf %s "$wide" | sed 's/[*.]/\\&/g')" "$T/err")" "125  1"
+                is "$who: a door to $wide does not" "$status $(cat "$T/out") $(grep -c "credential narrow is not bound to this door: net $(printf %s "$wide" | sed 's/[*.]/\\&/g')" "$T/err")" "125  1"
         done
         is "$who: and nothing was reached" "$(lab_packets | grep -c tcp)" 0
         box $who --net 'http://web.test/repos/a GET with narrow' --net 'http://web.test/x GET with narrow' -- echo ran

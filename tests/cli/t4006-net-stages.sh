@@ -89,7 +89,7 @@ if [ -x "$CORDON_LIBEXEC/cordon-vault" ]; then
         printf secret-of-a-live-account | "$CORDON" vault add letters >/dev/null 2>&1
         printf secret-of-a-test-account | "$CORDON" vault add letters-test --class test >/dev/null 2>&1
         box root --net '@api/** POST with letters' --places "$T/places" --stage test -- true
-        is "a live credential in the stage test stops the start" "$status $(grep -c 'is a live one and does not load in this stage' "$T/err")" "125 1"
+        is "a live credential in the stage test stops the start" "$status $(grep -c 'has class live and cannot be used in this stage' "$T/err")" "125 1"
         { echo use base/system; for i in $(seq 120); do echo "net https://host$i.test/a/path/that/takes/some/room/$i GET with letters"; done; } >"$T/many.policy"
         for stage in live mock; do
                 box root -p "$T/many.policy" --stage $stage -- true

@@ -25,7 +25,7 @@ GET http://web.test/git/none 404"
         is "$who: played back, every answer is the same" "$(cmp "$T/out" "$T/live" 2>&1)" ""
         is "$who: without a packet or a name outside" "$(lab_names)$(($(lab_packets | wc -l) - before))" 0
         box $who --net 'http://web.test/**' --stage mock --answers "$d/file" -- curl -sS -m 10 http://web.test/v1/other
-        has "$who: what was not recorded is refused" "$(cat "$T/out")" "no recorded answer fits"
+        has "$who: what was not recorded is refused" "$(cat "$T/out")" "no recorded answer"
 
         # A status that few servers say, recorded and played back.
         box $who --net 'http://web.test/**' --record "$d/odd" -- curl -sS -m 10 -w '%{http_code}' http://web.test/odd/999
@@ -37,7 +37,7 @@ GET http://web.test/git/none 404"
         # What is too long or no exchange is left out, and said.
         box $who --net 'http://web.test/**' --record "$d/long" -- sh -c 'curl -sS -m 20 -o /dev/null http://web.test/bytes/2000000; curl -sS -m 10 http://web.test/short'
         is "$who: an answer over 1M is left out and counted" "$(json '.net | "\(.recorded) \(.unrecorded)"') $(wc -l <"$d/long")" "1 1 1"
-        has "$who: and said" "$(cat "$T/err")" "1 left out"
+        has "$who: and said" "$(cat "$T/err")" "1 not recorded"
 
         # Refused before anything starts.
         # A broker that dies has not seen all: no file, and the run says why.

@@ -35,8 +35,8 @@ if command -v tmux >/dev/null; then
         soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'approve?'"
         has "the effect is on the screen" "$(screen)" "POST http://web.test/one"
         $S send-keys w
-        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'nothing of this has left'"
-        has "w explains" "$(screen)" "sends exactly these bytes"
+        soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q 'nothing has been sent'"
+        has "w explains" "$(screen)" "exactly these bytes are sent"
         $S send-keys a
         soon sh -c "tmux -S $T/tmux capture-pane -p | grep -q '^+ net'"
         has "a prints a change of the policy, and approves nothing" "$(screen)" "+ net http://web.test/** POST"
@@ -80,7 +80,7 @@ if command -v tmux >/dev/null; then
 else
         skip "cordon approve at a terminal" "tmux is not installed"
 fi
-is "without a terminal it says so" "$("$CORDON" approve ls)" "nothing waits for an approval"
+is "without a terminal it says so" "$("$CORDON" approve ls)" "no pending approvals"
 
 # ---- high risk, batch ----
 printf 'use base/system\nnet http://web.test/** POST touches money cap 9/h ask vary path\n' >"$T/p"

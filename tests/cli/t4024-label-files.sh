@@ -12,7 +12,7 @@ shown() { "$CORDON" label show --json "$@" | jq -r '.[].labels'; }
 policy() { printf 'use base/system\n' >"$T/policy" && printf '%s\n' "$@" >>"$T/policy"; }
 
 is "a run without labels has none" "$(labels --read source -- cat "$D/source")" none
-is "and stamps nothing" "$("$CORDON" label show)" "no file has a label"
+is "and stamps nothing" "$("$CORDON" label show)" "no labelled files"
 
 # ---- write doors ----
 mkdir one two

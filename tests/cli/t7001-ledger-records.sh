@@ -17,7 +17,7 @@ for who in $whos; do
         echo input >in.txt && chmod 644 in.txt
         $who "$CORDON" run --name full --in doc --out res --handle doc=in.txt --handle res=/dev/null --write /tmp -- \
                 sh -c 'cat "$CORDON_IN_DOC" >/dev/null; echo out; echo err >&2' >/dev/null 2>err.txt </dev/null
-        is "$who: where no record fits, that is said" "$($who "$CORDON" ledger --box nosuch 2>&1)" "cordon: note: the ledger has no record that fits"
+        is "$who: where no record fits, that is said" "$($who "$CORDON" ledger --box nosuch 2>&1)" "cordon: note: no matching records"
         run=$(log --json --box full --kind start | tail -n 1 | field run)
         ok "$who: the run is in the ledger" test -n "$run"
         records=$(log --json --run "$run")
@@ -119,7 +119,7 @@ for who in $whos; do
         # ---- other questions ----
         has "$who: field: all effects on a target" "$(log target 'socket(AF_INET*')" "net denied"
         is "$who: field: nothing on a target that nobody touched" "$(log target /no/such/target)" ""
-        has "$who: reached: nobody yet" "$(log reach)" "anybody but yourself"
+        has "$who: reached: nobody yet" "$(log reach)" "no effects beyond this host"
         is "$who: since: nothing is newer than the future" "$(log --since 2100-01-01)" ""
         has "$who: since: an hour has it all" "$(log --since 1h --box full)" "$run"
         has "$who: a time that is none" "$(log --since yesterday 2>&1)" "is not a time"

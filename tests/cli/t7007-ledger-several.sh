@@ -72,7 +72,7 @@ is "show --json" "$(both ledger show left --json | jq -r .ledger | sort -u)" "$n
 has "field" "$(both ledger target echo)" "$name_b"
 has "field of the other" "$(both ledger target echo)" "$name_a"
 is "field --json" "$(both ledger target echo --json | jq -r .ledger | sort -u | wc -l)" 2
-has "reached" "$(both ledger reach)" "yourself"
+has "reached" "$(both ledger reach)" "beyond this host"
 has "report: a page with boxes of both" "$(both ledger report right --html -)" "in $name_a"
 hasnt "and none of others" "$(both ledger report right --html -)" "$(id_in "$A" given start)"
 is "the page is the same, turned" "$(both ledger report right --html - | sha256sum)" "$(turned ledger report right --html - | sha256sum)"
@@ -91,7 +91,7 @@ for question in "proof $far" export "prune --older 1d" checkpoint keys rotate-ke
         # shellcheck disable=SC2086
         has "of one ledger alone: $question" "$(both ledger $question)" "has no option --from"
 done
-has "follow" "$(both ledger -f)" "--follow is for one's own ledger"
+has "follow" "$(both ledger -f)" "--follow works only with your own ledger"
 has "twice the same" "$(both ledger --from "$A")" "is given twice"
 has "not there" "$(both ledger --from "$T/nowhere")" "nowhere cannot be read"
 has "no ledger there" "$(both ledger --from "$T")" "has no ledger"

@@ -13,7 +13,7 @@ mkdir tree old && echo x >tree/keep
 "$CORDON" apply >out 2>&1
 applied() { "$CORDON" ledger --json --kind file | jq -r 'select(.phase == "outcome" and .result == "applied") | .target' | sed "s|$T/||" | sort | tr '\n' ' '; }
 is "each entry once" "$(applied)" "tree/d tree/d/a tree/d/e tree/d/e/b tree/empty tree/keep "
-is "as many as were announced" "$("$CORDON" ledger --json --kind intent | jq .count) $(sed -n 's/^cordon: \([0-9]*\) entries applied.*/\1/p' out)" "6 6"
+is "as many as were announced" "$("$CORDON" ledger --json --kind intent | jq .count) $(sed -n 's/^cordon: applied \([0-9]*\) entries.*/\1/p' out)" "6 6"
 "$CORDON" undo >/dev/null 2>&1
 is "and as many were taken back" "$("$CORDON" ledger --json --kind human | jq 'select(.result == "taken back") | .count')" 6
 chmod 755 old

@@ -60,7 +60,7 @@ END
         rm -f "$D/api/requests"
         agent env ANTHROPIC_API_KEY=$key timeout 120 "$CORDON" agent -v claude hello >"$T/out" 2>"$T/err"
         is "$who: one command starts it, and it comes to its end" "$? $(cat "$T/out")" "0 All done here."
-        has "$who: the key went into the vault, which is told" "$(cat "$T/err")" "in the vault as \`anthropic\`, for http://127.0.0.1:$api/**"
+        has "$who: the key went into the vault, which is told" "$(cat "$T/err")" "as \`anthropic\` for http://127.0.0.1:$api/**"
         is "$who: the API got the key in each of its requests" "$(jq -r '.headers["x-api-key"]' "$D/api/requests" | sort | uniq -c | tr -s ' ')" " 2 $key"
         is "$who: and not what the agent sent" "$(jq -r '.headers.Authorization' "$D/api/requests" | sort -u)" null
         jq -r '.body' "$D/api/requests" | tail -n 1 | jq -r '.messages[-1].content[0].content' >"$T/turn"
@@ -113,6 +113,6 @@ $project"
         has "$who: a change of a file in a directory is one" "$(cat "$T/err")" ".claude/commands"
         printf '%s\n' "$turn" >"$D/api/turn"
         (cd "$home" && project=$home && agent "$CORDON" agent claude hello) >"$T/out" 2>&1
-        is "$who: a home is no project" "$(grep -c 'holds more than a project' "$T/out")" 1
+        is "$who: a home is no project" "$(grep -c 'is not a project directory' "$T/out")" 1
 done
 done_testing

@@ -37,8 +37,8 @@ printf '# mine\nOTHER=x\nexport GEMINI_API_KEY="AIzaSyOfGeminiItself0123456789"\
 echo '{"anthropic":{"type":"oauth","access":"x"},"openrouter":{"type":"api","key":"sk-or-v1-OfOpencode0123456789"}}' >"$HOME/.local/share/opencode/auth.json"
 is "the list names the files that keys would come from" "$("$CORDON" agent ls --json | jq -c '.[] | select(.agent == "opencode").keys')" \
         '{"openai":".codex/auth.json","gemini":".gemini/.env","openrouter":".local/share/opencode/auth.json"}'
-is "codex: from its own configuration" "$(status "$CORDON" agent setup codex) $(grep -c 'of ~/.codex/auth.json is in the vault' "$T/err")" "0 1"
-is "gemini: the same" "$(status "$CORDON" agent setup gemini) $(grep -c 'of ~/.gemini/.env is in the vault' "$T/err")" "0 1"
+is "codex: from its own configuration" "$(status "$CORDON" agent setup codex) $(grep -c 'stored the key of ~/.codex/auth.json' "$T/err")" "0 1"
+is "gemini: the same" "$(status "$CORDON" agent setup gemini) $(grep -c 'stored the key of ~/.gemini/.env' "$T/err")" "0 1"
 is "of several providers one has to be named" "$(status "$CORDON" agent setup opencode) $(grep -c 'anthropic, openai, gemini, openrouter' "$T/err")" "125 1"
 is "opencode: the provider that was named" "$(status "$CORDON" agent setup opencode openrouter)" 0
 is "a key of one provider is not taken for another's" "$(status "$CORDON" agent setup opencode anthropic) $("$CORDON" vault ls --json | jq -r '[.[].name] | join(" ")')" "125 gemini openai openrouter"
@@ -65,7 +65,7 @@ login $(($(date +%s) + 10800))
 is "claude: the next start takes the renewed one" "$(status "$CORDON" agent claude) $("$CORDON" vault ls --json | jq -r '.[] | select(.name == "anthropic-login") | .expires > now + 9000')" "0 true"
 cat "$T/out" "$T/err" >"$T/all"
 login $(($(date +%s) - 10))
-is "claude: one that has ended is not, with what to do" "$(status "$CORDON" agent claude) $(grep -c -e 'has ended' -e 'claude setup-token' "$T/err")" "125 2"
+is "claude: one that has ended is not, with what to do" "$(status "$CORDON" agent claude) $(grep -c -e 'has expired' -e 'claude setup-token' "$T/err")" "125 2"
 echo '{"OPENAI_API_KEY":null,"tokens":{"access_token":"eyJLogin0123456789","refresh_token":"rt_0123456789"}}' >"$HOME/.codex/auth.json"
 is "codex: a login of ChatGPT is not taken over, with what to do" "$(status "$CORDON" agent codex) $(grep -c -e 'renews itself' -e 'cordon agent hook codex' "$T/err")" "125 2"
 cat "$T/err" >>"$T/all"

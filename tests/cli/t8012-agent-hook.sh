@@ -115,7 +115,7 @@ $project"
         done
         [ "$name" != opencode ] || plugin
         session=$(sessions "agent-$name")
-        has "$name: the session outlives the hook, which is said" "$("$CORDON" agent hook --remove "$name" 2>&1)" "its session still runs: cordon session end $session"
+        has "$name: the session outlives the hook, which is said" "$("$CORDON" agent hook --remove "$name" 2>&1)" "its session is still running: cordon session end $session"
 done
 "$CORDON" agent hook --read '{work}' claude 2>"$T/err"
 is "a project that is only read has no changes" "$(grep -c 'cordon diff' "$T/err")" 0

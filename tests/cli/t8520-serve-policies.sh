@@ -33,7 +33,7 @@ printf 'use base/system\nread {work}\nlimit time 5m\n' | write "$base/ceiling.co
 put job 'use base/system
 limit time 1h
 ' >"$T/body"
-is "only what opens more is named" "$(jq -r '.detail + "; " + .hint' <"$T/body")" "the lines open more than the tenant's ceiling: + limit time 1h, was 5m: wider; limit time 5m"
+is "only what opens more is named" "$(jq -r '.detail + "; " + .hint' <"$T/body")" "the lines exceed the tenant's ceiling: + limit time 1h, was 5m: wider; limit time 5m"
 put job 'use base/system
 net example.org:443
 ' >"$T/body"

@@ -47,7 +47,7 @@ is "the task of a job itself" "$(SLURM_JOB_ID=77 status sh -c 'SLURM_TASK_PID=$$
 sleep 100 &
 other=$!
 id=$(SLURM_JOB_ID=77 SLURM_TASK_PID=$other "$CORDON" run -d -- sleep 60 2>err)
-has "variables of another job are not believed" "$(cat err)" "the process that leads it was not found"
+has "variables of another job are not believed" "$(cat err)" "its leader process was not found"
 kill $other
 sleep 0.7
 ok "and the end of that process ends nothing" "$CORDON" stop -k "$id"

@@ -23,14 +23,14 @@ for who in root as_user; do
         mkdir -m 700 "$rt" && { [ "$who" = root ] || [ "$(id -u)" -ne 0 ] || chown 65533:65533 "$rt"; }
         is "$who: without a resident a run starts as ever" "$(how -- true)" "cold "
         hasnt "$who: and one that needs it fails" "$(run run --pool require -- true 2>&1 || echo failed)" "^failed$"
-        has "$who: it says what is missing" "$(run run --pool require -- true 2>&1)" "no cordon serve runs for you"
+        has "$who: it says what is missing" "$(run run --pool require -- true 2>&1)" "cordon serve is not running"
         for words in "serve pool ls" "serve pool stats" "serve pool add" "serve pool rm --all"; do
                 # shellcheck disable=SC2086
-                is "$who: and so does $words" "$(run $words 2>&1)" "cordon: error: no cordon serve runs for you
-cordon: hint: start one: cordon serve &"
+                is "$who: and so does $words" "$(run $words 2>&1)" "cordon: error: cordon serve is not running
+cordon: hint: start it: cordon serve &"
         done
         serve
-        has "$who: it says when it is ready" "$(cat "$T/said")" "ready: parks 32 boxes at most"
+        has "$who: it says when it is ready" "$(cat "$T/said")" "ready (up to 32 parked boxes)"
         is "$who: the socket's directory is closed" "$(stat -c %a "$rt/cordon")" 700
         has "$who: a second resident refuses" "$(run serve 2>&1)" "already"
         is "$who: nothing is parked yet" "$(how -- true)" "cold no box is parked for this plan"

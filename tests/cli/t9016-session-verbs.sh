@@ -49,7 +49,7 @@ for who in root as_user; do
         ok "$who: four commands run at once" soon all_there
         is "$who: the list counts them" "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .runs')" 4
         has "$who: ps shows them with their session" "$(run ps --json | jq -r '.[].in_session')" "$id"
-        has "$who: no fork meanwhile" "$(run session fork "$S" 2>&1)" "a command runs in the session"
+        has "$who: no fork meanwhile" "$(run session fork "$S" 2>&1)" "a command is still running in the session"
         in_s -- touch /tmp/go
         got=
         for p in $p1 $p2 $p3 $p4; do
@@ -78,15 +78,15 @@ for who in root as_user; do
         client=$!
         busy() { [ "$(run session ls --json | jq -r --arg n "$S" '.[] | select(.name == $n) | .runs')" = 1 ]; }
         ok "$who: a command runs" soon busy
-        has "$who: the end tells what was changed" "$(run session end "$S" 2>&1)" "2 changes held back"
+        has "$who: the end tells what was changed" "$(run session end "$S" 2>&1)" "2 changes in an overlay"
         wait $client
         is "$who: and ends what runs" "$?" 137
         is "$who: its end is recorded" "$(run log --run "$id" --json | jq -r 'select(.kind == "end").result')" "exited 0"
         is "$who: the end as JSON" "$(run session end --json "$S-2" | jq -r '.run, .end, .work.entries' | paste -s -d ' ')" "$fork exited 2"
         is "$who: no session is left" "$(rows "$S")$(rows "$S-2")" ""
         is "$who: one that is over takes no command" "$(status in_s -- true)" 125
-        has "$who: and says so" "$(cat "$T/err")" "no session of yours"
-        has "$who: an end of one that is over says where its changes are" "$(run session end "$S" 2>&1)" "changes of $S wait: cordon diff $id; then cordon apply $id"
+        has "$who: and says so" "$(cat "$T/err")" "no session named"
+        has "$who: an end of one that is over says where its changes are" "$(run session end "$S" 2>&1)" "changes of $S: cordon diff $id, then cordon apply $id"
         has "$who: and where its end stands" "$(in_s -- true 2>&1)" "cordon ledger show $S"
         is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
         is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
@@ -121,7 +121,7 @@ for who in root as_user; do
         has "$who: start is new" "$(run session start x 2>&1)" "session new"
         has "$who: exec is run" "$(run session exec x 2>&1)" "session run"
         has "$who: the session comes before the command" "$(run session run -- ls 2>&1)" "name a session"
-        has "$who: two names are too many" "$(run session new --name "$S" "$S-4" 2>&1)" "two names"
+        has "$who: two names are too many" "$(run session new --name "$S" "$S-4" 2>&1)" "a session has one name"
         run session new "$S" --edit . >/dev/null
         has "$who: the list has a head" "$(run session ls)" RUNNING
         fork=$(run session fork "$S" "$S-4" 2>&1)
@@ -131,12 +131,12 @@ for who in root as_user; do
         # A shell keeps its session itself.
         is "$who: a shell" "$(echo 'echo $((6 * 7)); exit 5' | run shell 2>/dev/null; echo $?)" "42
 5"
-        has "$who: says that this directory is not in it" "$(run shell 2>&1 </dev/null)" 'not in the box: `cordon shell --edit .`'
+        has "$who: says that this directory is not in it" "$(run shell 2>&1 </dev/null)" 'not in the box; add it with: cordon shell --edit .'
         is "$who: its prompt names the box" "$(echo "tr '\\0' '\\n' </proc/\$\$/environ | grep -c '^PS1=.cordon $S-4. '" | run shell --name "$S-4" 2>/dev/null)" 1
         is "$who: not that of a command" "$(run shell -- env </dev/null 2>/dev/null | grep -c PS1)" 0
         has "$who: a directory is no command" "$(run shell . 2>&1 </dev/null)" "hint: cordon shell --edit ."
         has "$who: -c is the shell's" "$(run shell -c 'echo word' 2>&1 </dev/null)" "-- sh -c"
-        has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change held back"
+        has "$who: tells of changes" "$(echo 'echo x >in-shell' | run shell --edit . 2>&1)" "1 change in an overlay"
         is "$who: runs a command" "$(run shell --name "$S-3" -- echo word </dev/null)" word
         is "$who: ends with it" "$(rows "$S-3")" ""
         hasnt "$who: times that were not given are not told" "$(run session new "$S-5" --life 1h --renew 2 2>&1 >/dev/null; run session end "$S-5" 2>&1)" "--time"

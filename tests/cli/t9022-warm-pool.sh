@@ -17,9 +17,9 @@ printf 'box w\n' >"$T/d/other"
 has "a difference between policies is shown" "$("$CORDON" policy diff "$T/d/other" "$T/d/p" 2>&1)" "warm node"
 for bad in 'warm' 'warm ruby' 'warm python3 json' 'warm python3 import' 'warm python3 import ../x -c' 'warm python3\nwarm python3' 'warm node require a;b'; do
         printf "%b\n" "$bad" >"$T/bad"
-        hasnt "refused: $bad" "$("$CORDON" check "$T/bad" 2>&1 && echo holds)" "ok (policy"
+        hasnt "refused: $bad" "$("$CORDON" check "$T/bad" 2>&1 && echo holds)" "ok, policy"
 done
-hasnt "no interpreter behind the wasm wall" "$(printf 'warm node\nwall wasm\n' >"$T/bad"; "$CORDON" check "$T/bad" 2>&1 && echo holds)" "ok (policy"
+hasnt "no interpreter behind the wasm wall" "$(printf 'warm node\nwall wasm\n' >"$T/bad"; "$CORDON" check "$T/bad" 2>&1 && echo holds)" "ok, policy"
 if ! [ -x /usr/bin/python3 ]; then
         skip "runs in warm boxes" "python3 is not installed"
         done_testing

@@ -62,14 +62,14 @@ for who in root as_user; do
         is "$who: as JSON" "$(run session ls --json | jq -c --arg n "$B" '.[] | select(.name == $n) | [.renewed, .renewals, .left_ms > 86400000]')" "[1,1,true]"
         run session end "$B"
         wait $job
-        has "$who: which time is which" "$(run session new "$B" --time 8s --renew 2 2>&1 >/dev/null)" "ends after 1d (--life)"
+        has "$who: which time is which" "$(run session new "$B" --time 8s --renew 2 2>&1 >/dev/null)" "the session lasts 1d (--life)"
         run session end "$B"
         is "$who: --time is another time, which is not renewed" "$(run session new "$B" --limit 'time 60s renew 1' >/dev/null; run session run "$B" -n --json --time 30s -- true 2>&1 | tail -n 1 | jq -c .renewals)" null
         run session end "$B"
         is "$who: no policy, no renewal" "$(run run -d --name "$B" -- sleep 1000 >/dev/null; soon there; status run session renew "$B")" 125
         has "$who: with a hint" "$(cat "$T/err")" "--renew 3"
         run stop -k "$B"
-        has "$who: a box that does not run" "$(run session renew "$B" 2>&1)" "no box of yours"
+        has "$who: a box that does not run" "$(run session renew "$B" 2>&1)" "no box named"
 done
 printf 'limit time 10m renew 3\n' >"$T/a"
 printf 'limit time 5m\n' >"$T/b"

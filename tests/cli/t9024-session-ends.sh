@@ -19,7 +19,7 @@ for who in root as_user; do
         # Memory, which all commands share.
         id=$(run session new "$S" --edit . --memory 64M)
         is "$who: the session's memory ends a command with it" "$(status in_s --json -- sh -c 'echo kept >f; exec tail /dev/zero')" 124
-        has "$who: it says so" "$(cat "$T/err")" 'the session ended: its limit `memory` was reached'
+        has "$who: it says so" "$(cat "$T/err")" 'the session ended: limit `memory` reached'
         has "$who: and where the changes are" "$(cat "$T/err")" "cordon diff $id"
         is "$who: as JSON" "$(tail -n 1 "$T/err" | jq -c '[.end, .limit, .session, .session_over]')" "[\"limit\",\"memory\",\"$id\",true]"
         is "$who: they are there" "$(run diff --name-only "$S")" f
@@ -29,7 +29,7 @@ for who in root as_user; do
         # Its life.
         id=$(run session new "$S" --life 2s)
         is "$who: the end of its life" "$(status in_s --json -- sleep 1000)" 124
-        has "$who: is said" "$(cat "$T/err")" "the session ended: its life was over"
+        has "$who: is said" "$(cat "$T/err")" "the session ended after its --life"
         is "$who: as JSON too" "$(tail -n 1 "$T/err" | jq -c '[.limit, .session_over]')" '["time",true]'
 
         # A command's own limit leaves the session.
@@ -40,7 +40,7 @@ for who in root as_user; do
 
         # While it runs.
         has "$who: diff of a running session, by its name" "$(run diff "$S" 2>"$T/err")" "+1"
-        has "$who: says that it runs" "$(cat "$T/err")" "its changes so far"
+        has "$who: says that it runs" "$(cat "$T/err")" "changes so far"
         is "$who: and leaves no copy" "$(run diff --list --json | jq length)" 1
         has "$who: one word with spaces" "$(in_s -- 'echo a | wc' 2>&1)" "cordon session run $S -- sh -c 'echo a | wc'"
         has "$who: a denied file that the command names" "$(in_s -- cat /etc/hostname 2>&1)" "a session with --read /etc/hostname"
@@ -52,7 +52,7 @@ for who in root as_user; do
         par=$(run diff --list --json | jq -r '.[] | select(.state == "waiting") | .run')
         (cd par/child && run session new "$S-near" --edit . >/dev/null && run session run "$S-near" -- sh -c 'echo near >near' </dev/null)
         is "$who: diff shows the session of this directory" "$(cd par/child && run diff --name-only 2>"$T/err")" near
-        has "$who: and says that it runs" "$(cat "$T/err")" "its changes so far"
+        has "$who: and says that it runs" "$(cat "$T/err")" "changes so far"
         for verb in apply discard; do
                 said=$(cd par/child && run $verb 2>&1)
                 has "$who: $verb names both" "$said" "the session $S-near of this directory still runs, and the changes of $par are of $(pwd -P)/par"

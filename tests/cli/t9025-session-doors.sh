@@ -47,7 +47,7 @@ for who in root as_user; do
         # ---- a door that asks ----
         run session new "$S" --net 'http://web.test/** POST ask within 1s' >/dev/null
         run session run "$S" --status-fd 5 -- curl -sS -m 10 -d x=1 -o /dev/null http://web.test/here >"$T/out" 2>&1 5>"$T/status"
-        has "$who: a command says that it waits for a person" "$(cat "$T/out")" "waits for an approval (1s): POST http://web.test/here; answer at another terminal: cordon approve "
+        has "$who: a command says that it waits for a person" "$(cat "$T/out")" "waiting for approval (1s): POST http://web.test/here; in another terminal: cordon approve "
         is "$who: and that nobody answered" "$(json '[.denials[] | select(.layer == "egress").reason] | join(" ")')" gate-expired
         end_s
 

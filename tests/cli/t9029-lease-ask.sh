@@ -37,7 +37,7 @@ is "at a terminal it is approved" "$($approver --tty --run "$id" yes | jq -r .st
 end
 is "then it is renewed" "$code $(renewed)" "0 1"
 has "and the command says so" "$(cat "$T/out")" "2 renewals after this"
-has "which said how to answer" "$(cat "$T/err")" "$B: the renewal waits for an approval; answer at another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
+has "which said how to answer" "$(cat "$T/err")" "$B: the renewal is waiting for approval; in another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
 is "each state is recorded" "$(states)" "pending approved consumed"
 is "and the renewal" "$(run log --run "$id" --kind limit --json | jq -r .result)" renewed
 
@@ -88,7 +88,7 @@ wait $job
 # ---- on a terminal ----
 said=$(terminal timeout -k 5 60 "$CORDON" session new "$B" --life 2h)
 has "a person reads when a new session ends" "$said" "ends after 2h, or after an hour without a command"
-has "and how it is used" "$said" "cordon session run $B -- COMMAND; at the end: cordon session end $B"
+has "and how it is used" "$said" "cordon session run $B -- COMMAND; when done: cordon session end $B"
 run session end "$B"
 
 # ---- policies ----

@@ -33,7 +33,8 @@ static void test_reason__words_hold_the_detail(void)
         } rows[] = {
                 { REASON_NONE, "", "" },
                 { REASON_PORT, "", "no net door for this port" },
-                { REASON_TLS_SERVER, "it has expired", "TLS handshake with the server failed: it has expired" },
+                { REASON_TLS_SERVER, "it has expired",
+                  "TLS handshake with the server failed: it has expired" },
                 { REASON_PARAMETER, "", "parameter not allowed by `where`" },
                 { REASON_PARAMETER, "parameter n is 9", "parameter n is 9" },
         };

@@ -500,7 +500,7 @@ static void test_view__a_missing_door_is_told_with_its_place_and_a_line_to_type(
                 "use `read /gone?` if it may be missing");
         SCENE(write);
         refused(&write, "use none\nwrite /gone\n", ERR_DOOR, "t:2:7: /gone does not exist on this host",
-                "its directory does not exist either: make that first; or write `write /gone?` if it may be "
+                "its directory does not exist either: create it first, or use `write /gone?` if it may be "
                 "missing");
         SCENE(sock);
         refused(&sock, "use none\nsock /gone\n", ERR_DOOR, "t:2:6: /gone does not exist on this host",
@@ -837,8 +837,7 @@ static void test_view__the_process_wall_hides_nothing_without_landlock(void)
         SCENE(s);
         s.r.wall = WALL_PROCESS;
         refused(&s, "use none\nread /d except sub/deep\nwall process without landlock\n", ERR_HOST,
-                "t:2:6: the process wall enforces `except` by Landlock alone",
-                "remove `without landlock`");
+                "t:2:6: the process wall enforces `except` by Landlock alone", "remove `without landlock`");
 }
 
 static void test_view__the_process_wall_refuses_sock(void)

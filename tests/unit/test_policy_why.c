@@ -133,10 +133,10 @@ static void test_line__none_is_proposed_that_no_box_could_open(void)
 
 static void test_nearest__tells_what_differs(void)
 {
-        check_near("use none\n", "read /a/b", "", "no door comes near it");
+        check_near("use none\n", "read /a/b", "", "no door covers it");
         check_near("use none\nread /srv/data/a\n", "read /srv/data/b", "read /srv/data/a",
                    "the door is another");
-        check_near("use none\nread /srv/data\n", "read /srv2/data", "", "no door comes near it");
+        check_near("use none\nread /srv/data\n", "read /srv2/data", "", "no door covers it");
         check_near("use none\nread /srv\n", "write /srv/x", "read /srv",
                    "the door lets it be read, not changed");
         check_near("use none\nread /srv except x\n", "read /srv/x", "read /srv except /srv/x",
@@ -235,7 +235,7 @@ static void test_cost__says_where_keys_lie(void)
         struct effect f = { .kind = EFFECT_READ, .target = "/home/u/.ssh/id_rsa" };
         struct buf out = { 0 };
         policy_line_cost(&f, &out);
-        CHECK(strstr(buf_str(&out), "Keys usually lie there."));
+        CHECK(strstr(buf_str(&out), "Keys are usually stored there."));
         buf_done(&out);
 }
 

@@ -35,7 +35,7 @@ done
 mkdir over && mount -t tmpfs none over && mkdir over/up over/work over/low over/m && mount -t overlay none over/m -o "lowerdir=over/low,upperdir=over/up,workdir=over/work" &&
         mkdir over/m/p && echo a >over/m/p/a && chown -R 65533:65533 over/m && chmod 755 over
 over() { as_user env HOME="$T/over/m" CORDON_STATE="$T/over/m/state" "$CORDON" "$@" 2>&1 </dev/null; }
-has "a home on overlayfs: an edit door opens" "$(over run --ledger off --edit "$T/over/m/p" -- sh -c "echo b >>$T/over/m/p/a")" "1 change held back"
+has "a home on overlayfs: an edit door opens" "$(over run --ledger off --edit "$T/over/m/p" -- sh -c "echo b >>$T/over/m/p/a")" "1 change in an overlay"
 over apply --ledger off >/dev/null
 is "a home on overlayfs: apply lands it" "$(cat over/m/p/a)" "a
 b"

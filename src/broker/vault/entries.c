@@ -21,8 +21,8 @@ int vault_dir(const struct cordon_context *cx, struct err *e)
 
 static int no_such(const char *name, struct err *e)
 {
-        (void) err_set(e, ERR_GONE, 0, "the vault has no credential %s", name);
-        return err_hint(e, "`cordon vault ls` shows them; `cordon vault add %s` makes it", name);
+        (void) err_set(e, ERR_GONE, 0, "no credential named %s", name);
+        return err_hint(e, "cordon vault ls; cordon vault add %s", name);
 }
 
 int vault_default_key_file(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e)
@@ -166,7 +166,7 @@ int vault_remove(const struct cordon_context *cx, const char *name, struct err *
                 return -1;
 
         if (!vault_name_ok(name))
-                return no_such("of that name", e);
+                return err_set(e, ERR_GONE, 0, "no credential of that name");
 
         (void) snprintf(file, sizeof file, "c.%s", name);
         (void) snprintf(old, sizeof old, ".new.%s", name); /* left by a rotation that was killed */

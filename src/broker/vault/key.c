@@ -33,7 +33,7 @@ enum { SCRYPT_LOG_N = 16, SCRYPT_R = 8, SCRYPT_P = 1, SCRYPT_MEMORY = 128 << 20,
 
 static int damaged(struct err *e)
 {
-        (void) err_set(e, ERR_IO, 0, "the vault does not open: another key, or its files were changed");
+        (void) err_set(e, ERR_IO, 0, "cannot open the vault: wrong key, or its files were modified");
         return err_hint(e, "check the passphrase or the key file");
 }
 
@@ -63,7 +63,8 @@ static int by_passphrase(const struct vault_key_in *in, const struct key_file *k
                 m = ask_passphrase(-1, "once more: ", again, sizeof again, e);
 
         if (n > 0 && make && n < PASSPHRASE_MIN)
-                (void) err_set(e, ERR_USAGE, 0, "a passphrase has %d characters at least", PASSPHRASE_MIN);
+                (void) err_set(e, ERR_USAGE, 0, "passphrase must have at least %d characters",
+                               PASSPHRASE_MIN);
         else if (n > 0 && make && in->passphrase < 0 && (m != n || memcmp(first, again, (size_t) n) != 0))
                 (void) err_set(e, ERR_USAGE, 0, "the two passphrases differ");
         else if (n > 0)
@@ -151,7 +152,8 @@ static int by_keyring(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY]
 
         (void) err_set(e, ERR_HOST, errno, "the vault's key is not in the kernel's keyring of this user: %s",
                        strerror(errno));
-        return err_hint(e, "it is gone after a restart; for a lasting one: --protect passphrase, or file");
+        return err_hint(
+                e, "the keyring is cleared at reboot; for a permanent key use --protect passphrase or file");
 }
 
 static int wrapping_key(const struct vault_key_in *in, const struct key_file *k, bool make,

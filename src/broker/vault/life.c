@@ -30,7 +30,7 @@ int vault_life_judge(const struct vault_meta *m, struct err *e)
         if (!is_longer(lifetime(m), most[m->live != 0]))
                 return 0;
 
-        (void) err_set(e, ERR_USAGE, 0, "a credential of class %s lives %s at most, not %s",
+        (void) err_set(e, ERR_USAGE, 0, "class %s allows a life of at most %s (got %s)",
                        m->live ? "live" : "test", in_words(most[m->live != 0], may),
                        in_words(lifetime(m), is));
         return err_hint(e, "--ttl %s or less, and `cordon vault rotate %s` before it ends", may, m->name);
@@ -110,7 +110,7 @@ void vault_debt_print(const struct vault_meta *m, enum vault_debt d, struct buf 
                 buf_puts(out, "it has expired");
                 break;
         case VAULT_DEBT_UNBOUND:
-                buf_puts(out, "it is for no destination in particular: any policy may send it anywhere");
+                buf_puts(out, "not bound to a destination: any policy can send it anywhere");
                 break;
         case VAULT_DEBT__COUNT:
                 break;

@@ -39,7 +39,7 @@ struct work {
 
 static int bad_secret(ssize_t n, struct err *e)
 {
-        (void) (n == 0 ? err_set(e, ERR_USAGE, ENODATA, "no secret came in: the input is empty")
+        (void) (n == 0 ? err_set(e, ERR_USAGE, ENODATA, "empty secret")
                        : err_set(e, ERR_USAGE, 0,
                                  "the secret must be one line of %d to %d visible ASCII characters",
                                  GRANT_SECRET_MIN, GRANT_SECRET_MAX));
@@ -154,7 +154,7 @@ static int write_entry(const struct work *w, size_t n, bool replace, struct err 
                 return err_set(e, ERR_IO, why, "the credential %s cannot be stored: %s", w->q.meta.name,
                                strerror(why));
 
-        (void) err_set(e, ERR_USAGE, 0, "there is a credential %s already", w->q.meta.name);
+        (void) err_set(e, ERR_USAGE, 0, "credential %s already exists", w->q.meta.name);
         return err_hint(e, "`cordon vault rotate %s` gives it another secret", w->q.meta.name);
 }
 
@@ -188,9 +188,7 @@ static int open_entry(struct work *w, const char *name, struct vault_meta *m, st
         if (box < SEAL_NONCE + SEAL_TAG + GRANT_SECRET_MIN ||
             box > SEAL_NONCE + SEAL_TAG + GRANT_SECRET_MAX ||
             seal_open(w->key, span_of(w->entry, head), span_of(end + 1, box), w->secret) < 0) {
-                (void) err_set(e, ERR_IO, 0,
-                               "the credential %s does not open: it was changed, or the key is another",
-                               name);
+                (void) err_set(e, ERR_IO, 0, "cannot decrypt credential %s: modified, or wrong key", name);
                 return err_hint(e, "cordon vault rm %s, then add it again", name);
         }
 

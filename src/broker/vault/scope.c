@@ -7,7 +7,7 @@
 
 static int too_broad(const char *name, const char *line, struct err *e)
 {
-        (void) err_set(e, ERR_DOOR, 0, "the credential %s is not for this door: %s", name, line);
+        (void) err_set(e, ERR_DOOR, 0, "credential %s is not bound to this door: %s", name, line);
         return err_hint(
                 e,
                 "narrow the door, or change what it is for: cordon vault rotate %s --for 'URL METHOD' "
@@ -36,7 +36,7 @@ int vault_may_give(const struct vault_meta *m, bool stage_live, int64_t now, con
 {
         if (m->live && !stage_live) {
                 (void) err_set(e, ERR_DOOR, 0,
-                               "the credential %s is a live one and does not load in this stage", m->name);
+                               "credential %s has class live and cannot be used in this stage", m->name);
                 return err_hint(e, "add one of class test under this name, or run with --stage live");
         }
 

@@ -45,19 +45,19 @@ static const struct {
         const char *what, *next;
 } logins[] = {
         { { "anthropic", NULL, NULL, LOGIN, "claudeAiOauth/accessToken", NULL },
-          "has ended, and only Claude Code renews it",
+          "has expired, and only Claude Code can renew it",
           "start `claude` once outside of a box; or take a token for a year: `claude setup-token`, then set "
           "CLAUDE_CODE_OAUTH_TOKEN" },
         { { "anthropic", NULL, NULL, OPENCODE, "anthropic/access", NULL },
-          "is one that opencode renews itself: cordon does not take it over",
+          "is one that opencode renews itself; cordon cannot use it",
           "set ANTHROPIC_API_KEY to an API key, or CLAUDE_CODE_OAUTH_TOKEN to a token of `claude "
           "setup-token`" },
         { { "openai", NULL, NULL, ".codex/auth.json", "tokens/access_token", NULL },
-          "is one of ChatGPT that Codex renews itself: cordon does not take it over",
+          "is a ChatGPT login that Codex renews itself; cordon cannot use it",
           "set OPENAI_API_KEY to an API key; or keep Codex outside, its commands in a box: cordon agent hook "
           "codex" },
         { { "openai", NULL, NULL, OPENCODE, "openai/access", NULL },
-          "is one that opencode renews itself: cordon does not take it over",
+          "is one that opencode renews itself; cordon cannot use it",
           "set OPENAI_API_KEY to an API key" },
         { { "gemini", NULL, NULL, ".gemini/oauth_creds.json", "access_token", NULL },
           "is one of Google that Gemini CLI renews itself: cordon does not take it over",
@@ -279,9 +279,8 @@ static int seal_login(const struct cli_api *api, const struct cli_key_source *s)
         if ((sealed ? cordon_vault_rotate : cordon_vault_add)(cli_context(), &c, &e) < 0)
                 return cli_error(&e);
 
-        cli_note("the login of ~/%s is used for %s/** for %lld minutes; boxes see a placeholder, and nothing "
-                 "in "
-                 "them can renew it",
+        cli_note("using the login in ~/%s for %s/**, valid for %lld minutes; the box sees a placeholder and "
+                 "cannot renew it",
                  s->file, api->base, (long long) c.ttl_s / 60);
         return 0;
 }
@@ -313,7 +312,7 @@ int cli_key_seal(const struct cli_agent *a, const struct cli_api *api, const str
                 return cli_error(&e);
         }
 
-        cli_note("the key %s%s is in the vault as `%s`, for %s/**; boxes see a placeholder",
+        cli_note("stored the key %s%s as `%s` for %s/**; boxes see a placeholder",
                  !source        ? "that was typed"
                  : source->file ? "of ~/"
                                 : "of ",

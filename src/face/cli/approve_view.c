@@ -133,7 +133,7 @@ static bool send_answer(const struct view *v, const struct approve_item *it, str
                 if (done && decoy && decoy->type == JSON_TRUE)
                         (void) fprintf(
                                 v->tty,
-                                a->yes ? "that was a decoy: it should have been denied, and did nothing\n"
+                                a->yes ? "that was a decoy and should have been denied; nothing was sent\n"
                                        : "that was a decoy, and it is denied\n");
                 else if (done)
                         (void) fprintf(v->tty, "%s%s\n", approve_text(json_root(d), "state"),
@@ -143,7 +143,7 @@ static bool send_answer(const struct view *v, const struct approve_item *it, str
                 char *words = digits ? a->challenge : a->reason;
                 if (!done && (!typed || words[0])) /* else they are asked for, for the first time */
                         (void) fprintf(v->tty, "not taken: %s\n",
-                                       d ? approve_text(json_root(d), "error") : "the box is gone");
+                                       d ? approve_text(json_root(d), "error") : "the box has ended");
 
                 bool again = typed &&
                              take_some_words(v, digits ? "the last 4 digits of the id: " : "reason: ", words);
@@ -177,7 +177,7 @@ int approve_deny(const struct approve_item *it, const char *reason)
         bool done = d && strcmp(approve_text(json_root(d), "code"), "decided") == 0;
         int status = done ? 0
                           : cli_problem("not denied: %s",
-                                        d ? approve_text(json_root(d), "error") : "the box is gone");
+                                        d ? approve_text(json_root(d), "error") : "the box has ended");
         if (done)
                 (void) printf("denied %.12s\n", it->id);
         json_free(d);
@@ -189,11 +189,10 @@ static void always_labelled(const char *door)
 {
         const char *accepts = strstr(door, " accepts "), *ask = strstr(door, " ask");
         size_t n = accepts ? (size_t) (accepts - door) : ask ? (size_t) (ask - door) : strlen(door);
-        (void) printf("There is no \"always\". It asks because of what the run has read. This change would "
-                      "let foreign text "
-                      "act through the door unasked; review it, then `cordon check`:\n- %s\n+ %.*s accepts "
-                      "untrusted%s\n",
-                      door, (int) n, door, accepts ? accepts + strlen(" accepts") : door + n);
+        (void) printf(
+                "Approvals cannot be permanent. This door asks because the run has read untrusted text; this "
+                "policy change would allow it without asking:\n- %s\n+ %.*s accepts untrusted%s\n",
+                door, (int) n, door, accepts ? accepts + strlen(" accepts") : door + n);
 }
 
 /* "net https://a/ POST ask within 1m until 2026-12-31" without its question. */
@@ -205,9 +204,8 @@ void approve_always(const struct approve_item *it)
                 return;
         }
 
-        (void) printf("There is no \"always\". This change of the policy would make the question needless; "
-                      "review it, "
-                      "then `cordon check`:\n- %s\n+ %.*s%s\n",
+        (void) printf("Approvals cannot be permanent. This policy change would allow it without asking; "
+                      "review it, then run `cordon check`:\n- %s\n+ %.*s%s\n",
                       it->door, (int) (ask - it->door), it->door, until && until > ask ? until : "");
 }
 
@@ -232,19 +230,18 @@ static bool print_item(const struct view *v, const struct approve_item *it, cons
                        str_inert(span_str(it->door), door, sizeof door));
         const struct json *new = json_get(o, "new");
         if (new &&new->type == JSON_TRUE)
-                (void) fprintf(v->tty, "new: nothing like it is among the last 50 approvals\n");
+                (void) fprintf(v->tty, "new: unlike the last 50 approvals\n");
         return read;
 }
 
 static void explain(const struct view *v)
 {
-        (void) fprintf(v->tty, "The box waits; nothing of this has left. After a yes the broker sends "
-                               "exactly these bytes, once.\n"
-                               "  y  approve this effect, once       n  deny it\n"
-                               "  u  approve it and like ones, for a number of uses or a time; only what the "
-                               "door lets vary may differ\n"
-                               "  a  the change of the policy that makes the question needless\n"
-                               "  s  leave it for later              q  stop\n");
+        (void) fprintf(
+                v->tty,
+                "The box is waiting and nothing has been sent. If you approve, exactly these bytes are sent, "
+                "once.\n  y  approve this effect, once       n  deny it\n  u  approve it and like ones, for "
+                "a number of uses or a time; only what the door lets vary may differ\n  a  the change of the "
+                "policy that makes the question needless\n  s  leave it for later              q  stop\n");
 }
 
 static bool ask_scope(const struct view *v, const struct approve_item *it, struct answer *a)
@@ -252,8 +249,7 @@ static bool ask_scope(const struct view *v, const struct approve_item *it, struc
         char words[LINE_BYTES];
         uint64_t n;
         if (!strstr(it->door, " vary "))
-                (void) fprintf(v->tty,
-                               "this door lets nothing vary: only the very same effect is approved again\n");
+                (void) fprintf(v->tty, "this door has no `vary`: only an identical effect is covered\n");
         if (!take_some_words(v, "how many (2 to 100), or how long (90s, 30m; at most 1h): ", words))
                 return false;
         if (str_to_u64(span_str(words), &n) == 0)
@@ -275,7 +271,7 @@ static bool ask_about(const struct view *v, const struct approve_item *it)
         if (there)
                 there = on = print_item(v, it, o);
         else
-                (void) fprintf(v->tty, "%.12s waits no more\n", it->id);
+                (void) fprintf(v->tty, "%.12s is no longer pending\n", it->id);
 
         for (bool again = there; again;) {
                 (void) fprintf(
@@ -390,7 +386,7 @@ static bool ask_batch(const struct view *v, const struct approve_list *l, const 
         if (!print_rows(v, l, rows, n))
                 return ask_one_by_one(v, l, rows, n);
 
-        if (!take_words(v, "rows to strike out (as 2 5), or Enter for none: ", words))
+        if (!take_words(v, "rows to exclude (for example 2 5), or Enter: ", words))
                 return false;
 
         (void) strike(words, struck, n);
@@ -421,15 +417,14 @@ int approve_on_terminal(const struct approve_list *l, const struct approve_words
         FILE *tty = fd < 0 ? NULL : fdopen(dup(fd), "w");
         bool done[APPROVE_ITEMS_MAX] = { false };
         if (!tty) {
-                (void) cli_problem("an approval is given at a terminal, and this process has none");
+                (void) cli_problem("approvals require a terminal");
                 return cli_hint("log in at a terminal of this host, then `cordon approve`; `cordon approve "
                                 "list` needs none");
         }
 
         const struct view v = { tty, fd, w };
         if (l->over_budget)
-                (void) fprintf(tty,
-                               "You have answered as much as an hour should hold; what waits may wait.\n");
+                (void) fprintf(tty, "You have reached the hourly budget of answers; take a break.\n");
 
         for (size_t i = 0; i < l->n; i++) {
                 size_t rows[BATCH_MAX], n = done[i] ? 0 : like_ones(l, i, done, rows);

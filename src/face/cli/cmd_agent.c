@@ -47,8 +47,7 @@ static const char *variable(const char *name) { return getenv(name); }
 
 static int no_key(const struct cli_agent *a, const struct cli_api *apis, size_t count)
 {
-        (void) cli_problem("no key for %s: neither in the vault, nor in a variable, nor in its configuration",
-                           a->name);
+        (void) cli_problem("no API key for %s in the vault, the environment or its configuration", a->name);
         return cli_hint("cordon agent setup %s%s%s; or: printf %%s \"$KEY\" | cordon agent setup %s%s%s",
                         a->name, count > 1 ? " " : "", count > 1 ? apis[0].provider : "", a->name,
                         count > 1 ? " " : "", count > 1 ? apis[0].provider : "");
@@ -140,8 +139,8 @@ static int check_directory(void)
         if (strcmp(here, "/") != 0 && (!of || !realpath(of, home) || !path_under(home, here)))
                 return 0;
 
-        (void) cli_problem("%s holds more than a project: the agent would see all of it", here);
-        return cli_hint("cd PROJECT; or name what it may change: cordon agent --edit DIR NAME");
+        (void) cli_problem("%s is not a project directory; the agent would see all of it", here);
+        return cli_hint("cd PROJECT, or: cordon agent --edit DIR NAME");
 }
 
 static int add(struct agent *g, const char *word, const char *text)
@@ -246,7 +245,7 @@ static int make_policy(struct agent *g)
 
 static int not_installed(const struct cli_agent *a)
 {
-        (void) cli_problem("%s is not installed: your PATH has no `%s`", a->product, a->name);
+        (void) cli_problem("%s is not installed (`%s` not found in PATH)", a->product, a->name);
         return cli_hint("%s", a->install);
 }
 
@@ -450,7 +449,7 @@ int verb_agent_setup(int argc, char **argv)
 
         const struct cli_agent *a = at < argc ? cli_agent_find(argv[at]) : NULL;
         if (!a || argc - at > 2)
-                return cli_usage("name an agent, and of several providers one: cordon agent setup claude");
+                return cli_usage("an agent is missing: cordon agent setup NAME [PROVIDER]");
 
         (void) snprintf(name, sizeof name, "agent/%s", a->name);
         size_t count = cli_agent_apis(cordon_stock_text(name), variable, apis);
@@ -465,7 +464,7 @@ int verb_agent_setup(int argc, char **argv)
 
         int sealed = cli_key_sealed(api->provider);
         if (sealed > 0) {
-                (void) cli_problem("the vault has a key for %s already", api->provider);
+                (void) cli_problem("the vault already has a key for %s", api->provider);
                 return cli_hint("cordon vault rotate %s; or cordon vault rm %s first", api->provider,
                                 api->provider);
         }

@@ -192,8 +192,8 @@ static int install(struct hook *k, const char *path, const struct buf *old, int 
         if (status == 0 && k->h->note)
                 cli_note("%s", k->h->note);
         if (status == 0)
-                cli_note("shell commands of %s in %s run in the session %s%s%s%s", k->h->agent, k->here,
-                         k->session, edits_project(k) ? "; look at their changes: cordon session end " : "",
+                cli_note("shell commands of %s in %s now run in session %s%s%s%s", k->h->agent, k->here,
+                         k->session, edits_project(k) ? "; review: cordon session end " : "",
                          edits_project(k) ? k->session : "", edits_project(k) ? ", then cordon diff" : "");
         return status;
 }
@@ -281,8 +281,7 @@ static bool ensure_session(struct hook *k, struct buf *why)
         ssize_t n = pread(messages, text, sizeof text - 1, 0);
         text[n < 0 ? 0 : n] = '\0';
         text[strcspn(text, "\n")] = '\0';
-        buf_printf(why, "cordon: the session %s does not start, and nothing runs outside of it: %s",
-                   k->session, text);
+        buf_printf(why, "cordon: cannot start session %s; the command was not run: %s", k->session, text);
         return false;
 }
 
@@ -331,7 +330,7 @@ static int no_hook(const char *name)
         if (!cli_agent_find(name))
                 return cli_problem("unknown agent `%.60s`", name), cli_hint("cordon agent hook claude");
 
-        (void) cli_problem("cordon knows no hook of %s that changes a command before it runs", name);
+        (void) cli_problem("%s has no hook that can redirect commands", name);
         return cli_hint("run all of it in a box: cordon agent %s", name);
 }
 
@@ -349,7 +348,7 @@ static int run_hook(struct hook *k)
 
         int status = change(k);
         if (status == 0 && k->remove && is_up(k))
-                cli_note("the hook is out; its session still runs: cordon session end %s", k->session);
+                cli_note("hook removed; its session is still running: cordon session end %s", k->session);
 
         return status;
 }

@@ -92,34 +92,33 @@ static void tell_held(const cordon_work_outcome *r, const struct apply *a, const
         size_t held = r->held - r->closed;
         put_command(r, a, paths, &command);
         if (held > 0 && r->approval[0])
-                cli_note("%zu %s held back; to apply %s: %s", held, plural(held), held == 1 ? "it" : "them",
-                         buf_str(&command));
+                cli_note("not applied: %zu flagged %s; to apply %s: %s", held, plural(held),
+                         held == 1 ? "it" : "them", buf_str(&command));
         else if (held > 0)
-                cli_note("%zu %s held back; cordon diff %s shows %s", held, plural(held), r->run,
+                cli_note("not applied: %zu flagged %s; cordon diff %s shows %s", held, plural(held), r->run,
                          held == 1 ? "it" : "them");
 
         if (r->closed > 0)
-                cli_note("%zu %s held back in closed directories; the overlay %s keeps %s", r->closed,
-                         plural(r->closed), r->run, r->closed == 1 ? "it" : "them");
+                cli_note("not applied: %zu %s in directories that you cannot change; kept in overlay %s",
+                         r->closed, plural(r->closed), r->run);
 }
 
 static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
 {
         if (r->conflicts > 0 && a->patch) {
-                cli_note("%zu %s: the patch leads from what the host has now to what the box left",
-                         r->conflicts, r->conflicts == 1 ? "conflict" : "conflicts");
+                cli_note("%zu %s: the patch is relative to the host's current files", r->conflicts,
+                         r->conflicts == 1 ? "conflict" : "conflicts");
         } else if (r->conflicts > 0) {
                 cli_note("error: nothing was applied: %zu %s", r->conflicts,
                          r->conflicts == 1 ? "conflict" : "conflicts");
-                cli_note("hint: `cordon diff --theirs PATH` shows the host's side; apply the rest with "
-                         "--all-but "
-                         "PATH, take the box's side with --as-patch FILE, or discard %s",
+                cli_note("hint: compare: cordon diff --theirs PATH; skip: --all-but PATH; merge by hand: "
+                         "--as-patch FILE; or give up: cordon discard %s",
                          r->run);
                 return 1;
         }
 
         if (r->applied > 0 && !a->patch)
-                cli_note("%zu %s applied%s%s; cordon undo %s takes it back", r->applied, plural(r->applied),
+                cli_note("applied %zu %s%s%s; revert: cordon undo %s", r->applied, plural(r->applied),
                          a->to ? " to " : "", a->to ? a->to : "", r->run);
 
         tell_held(r, a, paths);
@@ -233,12 +232,12 @@ int verb_undo(int argc, char **argv)
                 return cli_error(&e);
 
         if (r.conflicts > 0) {
-                cli_note("error: nothing was taken back: %zu %s", r.conflicts,
+                cli_note("error: nothing was reverted: %zu %s", r.conflicts,
                          r.conflicts == 1 ? "conflict" : "conflicts");
                 return 1;
         }
 
-        cli_note("the apply is taken back; the overlay %s waits again", r.run);
+        cli_note("reverted; overlay %s can be applied again", r.run);
         return 0;
 }
 
@@ -268,12 +267,10 @@ static int discard_one(const char *which, bool json)
                          "directory, work/.kept-%s",
                          run, run);
         else if (r == 1)
-                cli_note(
-                        "what was not applied of the overlay %s is discarded; cordon undo %s takes back what "
-                        "was",
-                        run, run);
+                cli_note("discarded the rest of overlay %s; revert the applied part: cordon undo %s", run,
+                         run);
         else
-                cli_note("the overlay %s is gone", run);
+                cli_note("discarded overlay %s", run);
 
         return 0;
 }
@@ -304,7 +301,7 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
                 return true;
 
         if (!isatty(0) || !isatty(2)) {
-                (void) cli_usage("discard needs the name of an overlay, or --yes for %s", run);
+                (void) cli_usage("which overlay? the newest: cordon discard %s, or --yes", run);
                 (void) cordon_work_list(cli_context(), 0, put_newest, stderr, &e);
                 return false;
         }

@@ -43,7 +43,7 @@ static int check_scope(const struct approve_words *w)
 static void print_list(const struct approve_list *l)
 {
         if (l->n == 0)
-                (void) puts("nothing waits for an approval");
+                (void) puts("no pending approvals");
 
         for (size_t i = 0; i < l->n; i++) {
                 char effect[400];
@@ -70,8 +70,7 @@ static int choose(struct approve_list *l, int argc, char **argv, int at)
                                 count++;
                         }
                 if (count != 1) {
-                        (void) cli_problem(count ? "%s: several ids begin so"
-                                                 : "%s: no effect with this id waits",
+                        (void) cli_problem(count ? "%s: ambiguous id" : "%s: no pending effect with this id",
                                            argv[a]);
                         return cli_hint("cordon approve ls");
                 }
@@ -133,7 +132,7 @@ int verb_approve(int argc, char **argv)
                 return cli_error(&e);
 
         if (o.deny && at == argc)
-                return cli_usage("--deny takes the ids of what is denied");
+                return cli_usage("--deny requires ids");
 
         struct approve_list *l = malloc(sizeof *l);
         if (!l)

@@ -102,7 +102,7 @@ int verb_collect(int argc, char **argv)
                 return cli_problem("the result cannot be written");
 
         if (m.bad > 0)
-                cli_note("%u of %d ledgers do not fit what was kept of them", m.bad, argc - at);
+                cli_note("%u of %d ledgers do not match their kept checkpoints", m.bad, argc - at);
 
         return m.bad > 0;
 }

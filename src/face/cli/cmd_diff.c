@@ -101,7 +101,7 @@ static bool is_layer(const char *word)
                 return true;
 
         if (there)
-                cli_note("note: %s is taken for the overlay %s; write -- %s for the path", word, found, word);
+                cli_note("note: %s means the overlay %s; for the path use -- %s", word, found, word);
 
         return there;
 }
@@ -208,7 +208,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
                 ;
 
         if (r == 0 && is_missing(status)) {
-                cli_note("note: the pager did not start: this is without one");
+                cli_note("note: cannot start the pager");
                 out.to = stdout;
                 r = cordon_work_diff(cli_context(), &o, &entries, &e);
         }
@@ -217,7 +217,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
                 return cli_error(&e);
 
         if (entries == 0 && terminal)
-                cli_note("nothing is different");
+                cli_note("no changes");
 
         return 0;
 }
@@ -230,7 +230,7 @@ static int show_copy(const struct diff *d, const char *run, const char *const *p
                 return cli_error(&e);
 
         if (!d->json)
-                cli_note("note: the box runs: these are its changes so far");
+                cli_note("note: the box is still running; changes so far");
 
         int status = show(d, copy, paths);
         (void) cordon_work_discard(cli_context(), copy, 0, NULL, NULL, gone, &e);
@@ -255,7 +255,7 @@ int verb_diff(int argc, char **argv)
                 return cordon_work_list(cli_context(), d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
 
         if (d.theirs[0] && d.form != CORDON_WORK_TEXT)
-                return cli_usage("--theirs is text: it goes with none of --stat, --name-only and --json");
+                return cli_usage("--theirs cannot be combined with --stat, --name-only or --json");
 
         cli_run_and_paths(argc, argv, at, &run, &paths);
         char id[64];

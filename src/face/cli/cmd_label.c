@@ -26,7 +26,7 @@ static int show(const struct label *l, char **words)
         if (!text)
                 return cli_error(&e);
 
-        (void) fputs(text[0] ? text : "no file has a label\n", stdout);
+        (void) fputs(text[0] ? text : "no labelled files\n", stdout);
         free(text);
         return 0;
 }

@@ -242,24 +242,23 @@ static void print_json(const cordon_learned *r)
 static void say_refused(const cordon_learned *r)
 {
         if (r->refused[0])
-                (void) fprintf(stderr, "cordon: tried, and never learned:\n%s", r->refused);
+                (void) fprintf(stderr, "cordon: not proposed, on purpose:\n%s", r->refused);
 
         if (!r->passed && r->refused_dot)
                 (void) cli_hint(
                         "--read PATH agrees to one path below your home whose name begins with a dot");
 
         if (!r->passed && r->refused_net)
-                (void) cli_hint(
-                        "nothing was let out; --network ask asks for each destination, --net HOST agrees "
-                        "to one, --answers FILE answers without a network");
+                (void) cli_hint("the network was closed: allow a host with --net HOST, ask for each with "
+                                "--network ask, or replay with --answers FILE");
 }
 
 static void say_learned(const cordon_learned *r)
 {
         if (r->passed)
-                cli_note("%u boxes, %u of %u runs passed; %u door%s seen, %u needed, replayed%s", r->boxes,
-                         r->runs_passed, r->runs, r->doors_before, r->doors_before == 1 ? "" : "s", r->doors,
-                         r->complete ? "" : "; not every door was tried without");
+                cli_note("%u boxes, %u of %u runs succeeded; %u door%s tried, %u needed; replayed%s",
+                         r->boxes, r->runs_passed, r->runs, r->doors_before, r->doors_before == 1 ? "" : "s",
+                         r->doors, r->complete ? "" : "; not every door was tried without");
         else
                 cli_note("%u box%s, %u door%s seen", r->boxes, r->boxes == 1 ? "" : "es", r->doors_before,
                          r->doors_before == 1 ? "" : "s");
@@ -278,17 +277,14 @@ static int print_learned(const struct teach *t, const cordon_learned *r)
 
         if (!r->passed) {
                 if (!t->json)
-                        (void) fprintf(stderr, "cordon: no policy is offered: the command did not pass: %s",
-                                       r->last);
+                        (void) fprintf(stderr, "cordon: no policy: the command failed: %s", r->last);
                 if (!t->json && !r->refused_net && !r->refused_dot)
-                        (void) cli_hint("%s",
-                                        r->unobserved
-                                                ? "this host does not report which hidden files and programs "
-                                                  "a box looks for: learned are those below the working "
-                                                  "directory and those that the command line names; "
-                                                  "`cordon doctor` says how to mend it (fuse)"
-                                                : "does it pass outside a box, here and now? --status N says "
-                                                  "which exit status is success, --input FILE what it reads");
+                        (void) cli_hint(
+                                "%s", r->unobserved ? "this host cannot report blocked lookups, so only "
+                                                      "files below the current directory and on the command "
+                                                      "line were learned; see `fuse` in `cordon doctor`"
+                                                    : "does it succeed outside a box? Set the expected exit "
+                                                      "status with --status N, its input with --input FILE");
                 return 1;
         }
 

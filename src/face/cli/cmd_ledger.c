@@ -152,9 +152,7 @@ static int list_several(struct log *l)
 {
         cordon_error e = { 0 };
         if (l->follow)
-                return cli_usage(
-                        "--follow is for one's own ledger: what another host writes later may belong before "
-                        "what was shown");
+                return cli_usage("--follow works only with your own ledger");
 
         cordon_ledgers *all = cordon_ledgers_open(cli_context(), l->ledgers.dirs, l->ledgers.count, &e);
         int r = all ? cordon_ledgers_each(all, &l->filter, print_record, l, &e) : -1;
@@ -183,7 +181,7 @@ static int do_list(struct log *l, const char *arg)
         (void) arg;
         int status = l->ledgers.count > 0 ? list_several(l) : list_own(l);
         if (status == 0 && l->seen == 0) /* a mistyped name looks the same */
-                cli_note("note: the ledger has no record that fits");
+                cli_note("note: no matching records");
 
         return status;
 }
@@ -271,7 +269,7 @@ static int do_prune(struct log *l, const char *arg)
         uint64_t n = 0;
         (void) arg;
         if (l->before_us == 0)
-                return cli_usage("what is to go? for example: cordon ledger prune --older 30d --kind output");
+                return cli_usage("--older is required, for example: cordon ledger prune --older 30d");
 
         if (cordon_log_prune(cli_context(), l->filter.kind, l->before_us, &n, &e) < 0)
                 return cli_error(&e);

@@ -58,8 +58,8 @@ static char *wait_for_answer(const char *which, char *text)
         if (!first.held[0])
                 return text;
 
-        cli_note("%s: the renewal waits for an approval; answer at another terminal: cordon approve %.12s",
-                 which, first.held);
+        cli_note("%s: the renewal is waiting for approval; in another terminal: cordon approve %.12s", which,
+                 first.held);
         while (text && strcmp(s.held, first.held) == 0) {
                 (void) poll(NULL, 0, LOOK_MS);
                 cordon_free(text);

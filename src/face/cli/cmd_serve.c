@@ -154,10 +154,10 @@ static int park(struct serve *o)
         if (!p)
                 return cli_error(&e);
 
-        cli_note("ready: parks %u boxes at most; %s", o->pool.boxes,
-                 o->http.count  ? "those of plans that are seen twice" /* a tenant's are its own */
-                 : o->automatic ? "those of plans that are seen twice, and of `cordon serve pool add`"
-                                : "`cordon serve pool add` parks some");
+        cli_note("ready (up to %u parked boxes); %s", o->pool.boxes,
+                 o->http.count  ? "parks plans that are seen twice" /* a tenant's are its own */
+                 : o->automatic ? "parks plans that are seen twice; add others with `cordon serve pool add`"
+                                : "add some with `cordon serve pool add`");
         serve_all(p, signals);
         end_all(p, signals);
         cordon_pool_free(p);

@@ -132,8 +132,7 @@ static int token_new(const struct operated *o)
                         "commas, or admin alone");
 
         if ((t.scopes == admin) == (o->tenant != NULL))
-                return cli_usage(o->tenant ? "a token with the scope admin has no --tenant"
-                                           : "whose? --tenant NAME");
+                return cli_usage(o->tenant ? "admin tokens take no --tenant" : "--tenant NAME is required");
 
         if (str_to_ms(span_str(o->expires ? o->expires : "30d"), &ms) < 0 || ms < 1000 || ms / 1000 > YEAR_S)
                 return cli_usage("--expires takes a time of at most 366d: 12h");
@@ -143,7 +142,7 @@ static int token_new(const struct operated *o)
                 return cli_error(&e);
 
         (void) printf("%s\n", token);
-        cli_note("this is shown once; only its digest is stored");
+        cli_note("this token is shown only once");
         return 0;
 }
 

@@ -46,8 +46,7 @@ static void say_times(const struct run *r, int argc, char **argv)
         const char *life = r->set[CORDON_SESSION_TIME];
         for (int i = 1; i < argc && !r->end.quiet; i++)
                 if (strncmp(argv[i], "--time", 6) == 0) {
-                        cli_note("--time is for each run in the session; the session itself ends after %s "
-                                 "(--life), and a renewal adds as much",
+                        cli_note("note: --time limits each run; the session lasts %s (--life)",
                                  life ? life : "1d");
                         return;
                 }
@@ -62,7 +61,7 @@ int verb_session_new(int argc, char **argv)
                 (void) cli_usage("a session starts without a command");
                 (void) cli_hint("cordon session new NAME; cordon session run NAME -- %s", argv[at]);
         } else if (at >= 0 && at < argc && r.set[CORDON_NAME]) {
-                (void) cli_usage("two names, %s and %.60s: a session has one", r.set[CORDON_NAME], argv[at]);
+                (void) cli_usage("a session has one name (got %s and %.60s)", r.set[CORDON_NAME], argv[at]);
         } else if (at >= 0 && (at == argc || cli_set_name(&r, argv[at]) == 0) &&
                    cli_run_configure(&r, NULL) == 0) {
                 cli_run_notes(&r);
@@ -112,7 +111,7 @@ static void say_ending(const char *which)
         const struct json *o = d ? json_root(d) : NULL;
         if (o && json_get(o, "ending")) {
                 bool more = number_of(o, "renewed") < number_of(o, "renewals");
-                cli_note("the session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
+                cli_note("session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
                          more ? ": cordon session renew " : ", and cannot be renewed", more ? which : "");
         }
 
@@ -241,7 +240,7 @@ static void say_left(const char *which)
         for (const struct json *l = d ? json_root(d)->child : NULL; l; l = l->next)
                 if (number_of(l, "entries") > 0 && (strcmp(cli_text_of(l, "box"), which) == 0 ||
                                                     strcmp(cli_text_of(l, "run"), which) == 0)) {
-                        cli_note("changes of %.60s wait: cordon diff %s; then cordon apply %s", which,
+                        cli_note("changes of %.60s: cordon diff %s, then cordon apply %s", which,
                                  cli_text_of(l, "run"), cli_text_of(l, "run"));
                         break;
                 }
@@ -328,7 +327,7 @@ int verb_session_end(int argc, char **argv)
                 return EXIT_CORDON;
 
         if (s.all && at < argc)
-                return cli_usage("--all ends all sessions: name none");
+                return cli_usage("--all cannot be combined with session names");
 
         if (s.all)
                 return end_all(&s);
@@ -436,8 +435,8 @@ int verb_shell(int argc, char **argv)
         else if (status == 0) {
                 cli_doors_again(argc, argv, cli_verb_find("shell"), note_option, &doors);
                 if (!doors.any && !r.end.quiet)
-                        cli_note("this directory is not in the box: `cordon shell --edit .` shows it, and "
-                                 "holds changes back");
+                        cli_note("the current directory is not in the box; add it with: cordon shell --edit "
+                                 ".");
                 status = doors.prompt ? 0 : set_prompt(&r);
         }
 

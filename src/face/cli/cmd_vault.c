@@ -167,7 +167,7 @@ static int from_command(const char *command)
 static int open_source(struct vault *v)
 {
         if ((v->file != NULL) + (v->command != NULL) + (v->c.secret_env != NULL) > 1)
-                return cli_usage("a secret comes from one place: a file, a command or a variable"), -1;
+                return cli_usage("use only one of --from-file, --from-command and --from-env"), -1;
 
         v->c.secret_fd = v->keep ? -1 : 0;
         if (v->command && (v->c.secret_fd = from_command(v->command)) < 0)

@@ -144,7 +144,7 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
                         return cli_error(&e);
                 }
                 char shown[PATH_MAX]; /* a box may give a file any name */
-                (void) printf("%s%s: ok (policy %.12s)\n", notes,
+                (void) printf("%s%s: ok, policy %.12s\n", notes,
                               str_inert(span_str(name), shown, sizeof shown), digest);
                 cordon_free(digest);
         } else {

@@ -6,15 +6,13 @@
 
 #include <string.h>
 
-#define SHOWN                                                                                                \
-        "`--read PATH` shows it, `--edit PATH` lets it be changed in a private overlay, `--write PATH` for " \
-        "real"
-#define NETWORK    "there is no network but what `--net HOST:PORT` or `--net https://HOST/**` opens"
-#define NO_NETWORK "a box has no network where no `--net` opens one; leave it out"
+#define SHOWN      "use --read PATH, --edit PATH (overlay) or --write PATH (at once)"
+#define NETWORK    "open hosts with --net HOST:PORT or --net 'https://HOST/**'"
+#define NO_NETWORK "boxes have no network by default; remove this option"
 #define VARIABLE   "`--env NAME=VALUE` sets a variable, `--env NAME` passes yours on"
-#define OWN_USER   "a box has a user of its own, nobody outside; `--root` makes it uid 0 inside"
-#define POWERS     "a box has no capability, and no option gives it one"
-#define ALWAYS     "every box has that; leave it out"
+#define OWN_USER   "inside a box you are uid 1000; --root makes it uid 0"
+#define POWERS     "boxes have no capabilities, and no option adds them"
+#define ALWAYS     "always on; remove this option"
 
 static const struct {
         char typed[24]; /* with its dashes */
@@ -32,7 +30,7 @@ static const struct {
         { "--read-only", "all is read-only but what `--edit` and `--write` name; leave it out" },
         { "--tmpfs",
           "/tmp and the home are private and writable in every box; `--disk SIZE` gives them room" },
-        { "--dev-bind", "a box has a /dev of its own; `--dev /dev/kvm` opens one device of the host" },
+        { "--dev-bind", "use --dev PATH, for example --dev /dev/kvm" },
         { "--device", "`--dev /dev/kvm` opens one device of the host" },
         { "-c", "`-- sh -c 'COMMAND'`" },
         { "-e", VARIABLE },
@@ -86,9 +84,9 @@ static const struct {
         { "--seccomp", "every box has a filter; `cordon selftest claims` lists what it lets through" },
 };
 
-#define OVER      "a box that is over leaves nothing but its record: `cordon ledger`"
+#define OVER      "ended runs are in the ledger: cordon ledger"
 #define NO_SECRET "no command prints a secret; `cordon vault ls` shows names and bindings"
-#define ENTERED   "nobody enters a box that runs: `cordon run` starts another beside it"
+#define ENTERED   "cannot enter a running box; use a session: cordon session run NAME -- COMMAND"
 
 #define GIVEN "it finds the doors by itself; `cordon policy tighten -p POLICY` begins with those of a policy"
 
@@ -181,27 +179,26 @@ static const struct {
         { "enter", ENTERED },
         { "wait", "`cordon logs -f BOX` follows it until it ends, `cordon ledger --run RUN --kind end` shows "
                   "how it ended" },
-        { "restart", "a box that is over is not started again: `cordon run` starts another" },
+        { "restart", "boxes cannot be restarted; use cordon run" },
         { "events", "`cordon ledger -f` goes on with what is written from now on" },
         { "history", "`cordon ledger` is the record of every run" },
         { "info", "`cordon doctor` shows what this host can enforce, `cordon ps BOX` what a box uses" },
         { "checkout", "`cordon discard RUN` drops what an edit door held back" },
         { "kill", "`cordon stop -k BOX` ends it at once" },
-        { "rm", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
-        { "clean", "nothing is left of a box; `cordon discard RUN` drops what an edit door held back" },
-        { "ls", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
-        { "list", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
-        { "status", "`cordon ps` lists boxes that run, `cordon diff --list` what edit doors hold back" },
+        { "rm", "boxes leave nothing behind; to delete an overlay: cordon discard RUN" },
+        { "clean", "boxes leave nothing behind; to delete an overlay: cordon discard RUN" },
+        { "ls", "running boxes: cordon ps; overlays: cordon diff --list" },
+        { "list", "running boxes: cordon ps; overlays: cordon diff --list" },
+        { "status", "running boxes: cordon ps; overlays: cordon diff --list" },
         { "start", "`cordon run -- COMMAND`, with `--detach` in the background" },
         { "pull", "`podman pull NAME`; then `cordon run --image NAME -- COMMAND`" },
         { "build", "`podman build`, or a directory; then `cordon run --image NAME-OR-DIRECTORY -- COMMAND`" },
         { "images", "`cordon image ls` lists those that `run --image` unpacked" },
-        { "alias", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
-        { "shim", "`cordon policy wrap PROGRAM` writes a script that stands in front of it" },
+        { "alias", "to write a wrapper script: cordon policy wrap PROGRAM" },
+        { "shim", "to write a wrapper script: cordon policy wrap PROGRAM" },
         { "claims", "`cordon selftest claims` lists what a box promises, and what it does not stop" },
-        { "audit",
-          "`cordon selftest audit` lists what rots, `cordon ledger` is the record, `cordon ledger verify` "
-          "checks it, `cordon vault audit` checks credentials" },
+        { "audit", "host and policies: cordon selftest audit; credentials: cordon vault audit; ledger: "
+                   "cordon ledger verify" },
         { "init", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` one "
                   "for a task" },
         { "create", "`cordon policy new -o FILE` writes a policy without a door, `cordon policy new TASK` "
@@ -217,12 +214,12 @@ static const struct {
         { "top", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
         { "stats", "`cordon ps` lists running boxes, `cordon ps BOX` shows what one uses" },
         { "man", "`cordon help VERB`" },
-        { "reset", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
-        { "restore", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
-        { "rollback", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
-        { "revert", "`cordon undo RUN` takes an apply back, `cordon discard RUN` drops what waits" },
-        { "commit", "`cordon apply` lets what an edit door held back land" },
-        { "merge", "`cordon apply` lets what an edit door held back land" },
+        { "reset", "revert an apply: cordon undo; delete changes: cordon discard" },
+        { "restore", "revert an apply: cordon undo; delete changes: cordon discard" },
+        { "rollback", "revert an apply: cordon undo; delete changes: cordon discard" },
+        { "revert", "revert an apply: cordon undo; delete changes: cordon discard" },
+        { "commit", "to apply changes: cordon apply" },
+        { "merge", "to apply changes: cordon apply" },
         { "secret", "`cordon vault` keeps credentials" },
         { "login", "`cordon vault add NAME` keeps a credential that boxes use and never see" },
 };

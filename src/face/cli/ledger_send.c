@@ -87,7 +87,7 @@ static int put_target(struct buf *out, const char *to, size_t kind)
 
         text[n] = '\0';
         if (!strstr(text, "://"))
-                return cli_usage("--to: %s is not a URL, and its first line is none either", to), -1;
+                return cli_usage("--to: %s is neither a URL nor a file that begins with one", to), -1;
 
         put_url(out, text, strcspn(text, "\r\n"), kind);
         for (const char *at = text + strcspn(text, "\n"); *at; at += strcspn(at, "\n")) {

@@ -176,7 +176,7 @@ static void say_quoted(cordon_error *e, const char *word, const char *value, con
         buf_shell_quoted(&typed, buf_str(&both));
         cordon_policy *trial = both.failed || typed.failed ? NULL : cordon_policy_new(cli_context());
         if (trial && cordon_policy_add(trial, word, buf_str(&both), &ignored) == 0)
-                (void) snprintf(e->hint, sizeof e->hint, "write --%s %s", word, buf_str(&typed));
+                (void) snprintf(e->hint, sizeof e->hint, "use --%s %s", word, buf_str(&typed));
         cordon_policy_free(trial);
 }
 

@@ -81,7 +81,7 @@ static void hint_group(const char *path)
 
         (void) fprintf(
                 stderr,
-                "hint: run it with group %u as primary: sg GROUP -c 'cordon run ...'; or use --write\n",
+                "hint: run it with group %u as primary: sg GROUP -c 'cordon run ...'; or use a write door\n",
                 (unsigned) st.st_gid);
 }
 

@@ -111,7 +111,8 @@ static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
         cli_box_spoke(cordon_box_result(r->box)->mid_line);
         (void) fputs(home, stderr);
         if (renewals)
-                cli_note("time limit in %us; extend it: cordon session renew %s", left_s, cordon_box_run_id(r->box));
+                cli_note("time limit in %us; extend it: cordon session renew %s", left_s,
+                         cordon_box_run_id(r->box));
         else
                 cli_note("time limit in %us; no renewals left", left_s);
         (void) fputs(home, stderr);

@@ -20,13 +20,13 @@ static bool check_site(const struct server *s, const struct client *c, struct re
 {
         const struct http_request *q = &c->in.r;
         if (!host_is_ours(q->host, c->port, s->o->hosts)) {
-                reply_problem(r, 421, "host", "the Host of the request is not a name of this server",
+                reply_problem(r, 421, "host", "unknown Host header",
                               "an operator behind a proxy adds --http-host NAME");
                 return false;
         }
 
         if (!origin_is_ours(q->origin, q->host)) {
-                reply_problem(r, 403, "origin", "the request comes from a page of another site", NULL);
+                reply_problem(r, 403, "origin", "cross-site request", NULL);
                 return false;
         }
         return true;
@@ -75,7 +75,7 @@ static void refuse_scope(const struct token *t, unsigned needed, struct reply *r
 
 static bool refuse_token(struct reply *r)
 {
-        reply_problem(r, 401, "token", "a valid bearer token is needed",
+        reply_problem(r, 401, "token", "missing or invalid bearer token",
                       "Authorization: Bearer TOKEN; an operator makes one: "
                       "cordon serve token new --tenant NAME");
         (void) snprintf(r->extra, sizeof r->extra, "WWW-Authenticate: Bearer realm=\"cordon\"\r\n");
@@ -120,8 +120,7 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         if (wait_ms == 0)
                 return true;
         tenant_book(a->tenant)->rejected++;
-        reply_later(r, 429, (unsigned) (wait_ms / 1000 + 1),
-                    "the tenant sends more requests than its rate allows");
+        reply_later(r, 429, (unsigned) (wait_ms / 1000 + 1), "rate limit of the tenant reached");
         return false;
 }
 
@@ -174,7 +173,7 @@ bool admit(struct server *s, const struct client *c, struct admitted *ret, struc
         ret->route = route_find(q->method, q->path, ret->arg, &status);
         if (!ret->route) {
                 reply_problem(r, status, status == 405 ? "method" : "path",
-                              status == 405 ? "this path does not have this method" : "there is no such path",
+                              status == 405 ? "method not allowed for this path" : "path not found",
                               "GET /v1/openapi.json describes all");
                 return false;
         }

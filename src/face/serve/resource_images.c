@@ -177,7 +177,7 @@ void delete_image(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
         if (!is_image_id(c->arg)) {
-                reply_problem(r, 404, "image", "there is no such image", "GET /v1/images lists them");
+                reply_problem(r, 404, "image", "image not found", "GET /v1/images lists them");
                 return;
         }
 

@@ -68,7 +68,7 @@ static bool take_run(const struct serve_call *c, char run[RUN_BYTES], struct rep
 
         const struct job *j = job_find(c->tenant, run);
         if (!j) {
-                reply_problem(r, 404, "run", "there is no such run, or it is not remembered any more",
+                reply_problem(r, 404, "run", "run not found, or no longer remembered",
                               "its member `run` names it in the ledger for good");
                 return false;
         }
@@ -144,7 +144,7 @@ static bool is_id(struct serve_call *c, struct reply *r)
 {
         if (request_is_word(c->arg, 63))
                 return true;
-        reply_problem(r, 404, "record", "there is no such record", NULL);
+        reply_problem(r, 404, "record", "record not found", NULL);
         return false;
 }
 

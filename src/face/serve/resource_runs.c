@@ -69,7 +69,7 @@ static int take_policy(struct job *j, const struct json *o, cordon_error *e)
         if (session) {
                 j->session = session_find(j->tenant, session->str);
                 if (!j->session)
-                        return err_set((struct err *) e, ERR_GONE, 0, "there is no such session");
+                        return err_set((struct err *) e, ERR_GONE, 0, "session not found");
                 j->session->jobs++;
                 (void) snprintf(j->policy_name, sizeof j->policy_name, "%s", j->session->policy_name);
                 return 0;
@@ -137,7 +137,7 @@ static bool is_repeated(struct serve_call *c, const char *digest, bool later, st
 static bool has_room(struct serve_call *c, struct reply *r)
 {
         if (c->s->draining) {
-                reply_later(r, 503, 30, "the server is draining: it starts no more runs");
+                reply_later(r, 503, 30, "the server is shutting down and starts no new runs");
                 return false;
         }
 
@@ -201,7 +201,7 @@ static struct job *named(struct serve_call *c, struct reply *r)
 {
         struct job *j = job_find(c->tenant, c->arg);
         if (!j)
-                reply_problem(r, 404, "run", "there is no such run, or it ended long ago",
+                reply_problem(r, 404, "run", "run not found, or it ended long ago",
                               "GET /v1/ledger has the records of all runs");
         return j;
 }

@@ -144,8 +144,7 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
 
         if (!jobs_leave_room(c->s, c->tenant)) {
                 budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
-                reply_later(r, 429, 10,
-                            "the machine is shared with nobody now: no session can start beside it");
+                reply_later(r, 429, 10, "a run with exclusive use of the machine is active; try again later");
                 return;
         }
 
@@ -195,7 +194,7 @@ static struct session *named(struct serve_call *c, struct reply *r)
 {
         struct session *x = session_find(c->tenant, c->arg);
         if (!x)
-                reply_problem(r, 404, "session", "there is no such session", "GET /v1/sessions lists them");
+                reply_problem(r, 404, "session", "session not found", "GET /v1/sessions lists them");
         return x;
 }
 

@@ -495,7 +495,7 @@ static void refuse_wider(const char *diff, struct err *e)
         AUTO_BUF(wider);
         char key[32], most[32];
         put_wider(diff, &wider);
-        (void) err_set(e, ERR_POLICY, EPERM, "the lines open more than the tenant's ceiling: %.250s",
+        (void) err_set(e, ERR_POLICY, EPERM, "the lines exceed the tenant's ceiling: %.250s",
                        wider.n ? buf_str(&wider) : diff);
         if (wider.n && sscanf(buf_str(&wider), "+ limit %31s %*[^,], was %31[^:]", key, most) == 2)
                 (void) err_hint(e, "limit %s %s", key, most);

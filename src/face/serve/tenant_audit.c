@@ -122,7 +122,7 @@ static void look_at_policies(struct tenant_audit *a, int dir, const char *tenant
 
         struct stat st;
         if (n == 0)
-                found(a, NO_POLICY, "%s has no policy: none of its runs starts", tenant);
+                found(a, NO_POLICY, "%s has no policy; its runs cannot start", tenant);
         if (fstatat(dir, "ceiling.cordon", &st, AT_SYMLINK_NOFOLLOW) < 0)
                 found(a, NO_CEILING, "%s", tenant);
 }

@@ -320,7 +320,7 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 
         if (!json)
                 buf_puts(out, n ? "REACH   EFFECTS LAST                      TARGET\n"
-                                : "No effect has reached anybody but yourself, or touched anything.\n");
+                                : "no effects beyond this host\n");
 
         for (size_t i = 0; i < n; i++)
                 reached_print(&t->rows[i], json, out);

@@ -331,7 +331,7 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
         (void) line_add(d, false, "# Learned from %u %s of: %s", bits(mask), bits(mask) == 1 ? "run" : "runs",
                         l->c.command);
         (void) line_add(d, false, "box %s", l->c.name);
-        (void) line_add(d, false, "doc \"Learned from %s: say here what it is for.\"", l->c.name);
+        (void) line_add(d, false, "doc \"Learned from %s; describe its purpose here.\"", l->c.name);
         for (size_t i = 0; i < COUNT(groups); i++)
                 if (s.group[i])
                         line_seen(l, mask, d, line_add(d, true, "use %s", groups[i]), s.group[i]);

@@ -173,7 +173,8 @@ static void lint_unpinned(struct lint_view *v, const struct lint_row *row)
                 const struct unpinned_use *u = &v->c->unpinned[i];
                 if (u->at.line > 0)
                         lint_note(v, row, &u->at,
-                                  "policy %s is not pinned, so whoever can write it can widen this one; pin "
+                                  "policy %s is not pinned, so any program that can write it can widen this "
+                                  "one; pin "
                                   "it: `use %s sha256:%s`",
                                   show_text(u->name).text, show_text(u->name).text, u->digest);
         }

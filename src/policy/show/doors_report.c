@@ -20,7 +20,7 @@ static const struct {
           "only PATH HOME LANG TERM USER, and git's own where a repository is seen or edited" },
         { DOOR_NET, DOOR_NET, "Network", "nothing is reachable" },
         { DOOR_SOCK, DOOR_SOCK, "Sockets", "none" },
-        { DOOR_SIGN, DOOR_DECRYPT, "Keys", "none of your agents'" },
+        { DOOR_SIGN, DOOR_DECRYPT, "Keys", "none" },
         { DOOR_DEV, DOOR_DEV, "Devices", "null, zero, full, random, urandom" },
         { DOOR_LISTEN, DOOR_LISTEN, "Inbound", "nothing outside can connect to it" },
         { DOOR_TOOL, DOOR_TOOL, "Tools", NULL },
@@ -338,9 +338,7 @@ static void worst_root(const struct checked_policy *c, struct buf *out)
 static void worst_programs(const struct checked_policy *c, struct buf *out)
 {
         if (policy_runs_any(c)) {
-                buf_puts(out,
-                         "- It can start every program that it can see, also one that it wrote, with any "
-                         "arguments.\n");
+                buf_puts(out, "- It can start any program it can see, including programs it wrote.\n");
                 return;
         }
 

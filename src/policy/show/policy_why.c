@@ -102,19 +102,19 @@ static void secret_cost(const struct effect *f, struct buf *out)
                 enum effect_reason reason;
                 const char *what;
         } costs[] = {
-                { REASON_KEYS, "Keys usually lie there" },
-                { REASON_TOKENS, "Tokens or passwords of a service usually lie there" },
-                { REASON_PASSWORDS, "Passwords and private data of a person lie there" },
-                { REASON_HISTORY, "What a person typed lies there" },
+                { REASON_KEYS, "Keys are usually stored there" },
+                { REASON_TOKENS, "Tokens or passwords of a service are usually stored there" },
+                { REASON_PASSWORDS, "Passwords and private data of a person are stored there" },
+                { REASON_HISTORY, "What a person typed is stored there" },
                 { REASON_AGENT, "A process that talks to it acts for its owner" },
                 { REASON_HOST_FILES, "It reveals this host and its users" },
-                { REASON_KERNEL, "It is the kernel's own" },
+                { REASON_KERNEL, "It is a kernel interface" },
         };
 
         bool file = f->kind == EFFECT_READ || f->kind == EFFECT_WRITE || f->kind == EFFECT_SOCK;
         enum effect_reason secret = file && f->target ? policy_secret_reason(f->target) : REASON_NONE;
         if (file && f->target && !secret && policy_is_start(f->target, f->kind == EFFECT_WRITE))
-                buf_puts(out, " This host runs what stands there by itself.");
+                buf_puts(out, " This host runs such files by itself.");
 
         for (size_t i = 0; i < COUNT(costs); i++)
                 if (costs[i].reason == secret)
@@ -327,7 +327,7 @@ void policy_difference(const struct checked_policy *c, const struct effect *f, c
         char date[32];
         const struct door *near = policy_nearest(c, f, d);
         if (d->reason == REASON_NO_DOOR)
-                buf_puts(out, near ? "the door is another" : "no door comes near it");
+                buf_puts(out, near ? "the door is another" : "no door covers it");
         else if (d->reason == REASON_HOST)
                 buf_printf(out, near ? "the door names the host %s" : "no door names the host",
                            near ? near->net.host : "");

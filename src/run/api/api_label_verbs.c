@@ -212,12 +212,12 @@ int cordon_label_drop(const cordon_context *cx, const char *path, const char *la
         struct label l;
         char text[LABEL_TEXT_MAX];
         if (!reason || !reason[0]) {
-                (void) err_set(to_err(e), ERR_USAGE, 0, "a label is dropped for a reason");
-                return err_hint(to_err(e), "add --reason TEXT: it is recorded");
+                (void) err_set(to_err(e), ERR_USAGE, 0, "--reason is required to drop a label");
+                return err_hint(to_err(e), "--reason TEXT, which is recorded");
         }
 
         if (!box_person_is_here()) {
-                (void) err_set(to_err(e), ERR_USAGE, 0, "only a person at a terminal drops a label");
+                (void) err_set(to_err(e), ERR_USAGE, 0, "labels can be dropped only at a terminal");
                 return err_hint(to_err(e), "type the command at a terminal, outside every box");
         }
 

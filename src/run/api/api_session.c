@@ -63,11 +63,8 @@ void cordon_session_end(cordon_box *session)
 static int no_session(const char *which, struct err *e)
 {
         if (e->code == ERR_GONE) {
-                (void) err_set(e, ERR_GONE, 0, "no session of yours is called %.60s", which);
-                return err_hint(
-                        e,
-                        "`cordon session ls` lists them; if it ended, `cordon ledger show %.60s` tells how",
-                        which);
+                (void) err_set(e, ERR_GONE, 0, "no session named %.60s", which);
+                return err_hint(e, "cordon session ls; if it ended: cordon ledger show %.60s", which);
         }
 
         return -1;
@@ -83,8 +80,7 @@ static struct span ask_recipe(const char *which, struct buf *answer, char ret_ru
 
         const char *text = buf_str(answer), *line = strchr(text, '\n');
         if (!line || line - text >= 64) {
-                (void) err_set(e, ERR_USAGE, 0, "%.60s is a box with a command of its own, not a session",
-                               which);
+                (void) err_set(e, ERR_USAGE, 0, "%.60s is a run, not a session", which);
                 (void) err_hint(e, "`cordon session ls` lists sessions");
                 return (struct span){ 0 };
         }
@@ -153,8 +149,7 @@ static int refuse_unforkable(const cordon_box *b, struct err *e)
                 edits |= d[i].kind == DOOR_EDIT;
                 for (size_t k = 0; k < sizeof unforkable / sizeof *unforkable; k++)
                         if (d[i].kind == unforkable[k].kind && !d[i].from_stock) {
-                                (void) err_set(e, ERR_USAGE, 0,
-                                               "a session with a `%s` door cannot be forked: %s",
+                                (void) err_set(e, ERR_USAGE, 0, "cannot fork a session with a `%s` door: %s",
                                                unforkable[k].word, unforkable[k].why);
                                 return err_hint(e, "an `edit` door gives each session its own copy");
                         }
@@ -163,7 +158,7 @@ static int refuse_unforkable(const cordon_box *b, struct err *e)
         if (edits)
                 return 0;
 
-        (void) err_set(e, ERR_USAGE, 0, "the session has no `edit` door: there are no files to begin with");
+        (void) err_set(e, ERR_USAGE, 0, "nothing to copy: the session has no `edit` door");
         return err_hint(e, "`cordon session new` starts another one");
 }
 
@@ -177,7 +172,7 @@ static int refuse_busy(const char *run, struct err *e)
         if (strstr(buf_str(&state), "\"runs\":0}"))
                 return 0;
 
-        (void) err_set(e, ERR_USAGE, 0, "a command runs in the session: its files are not at rest");
+        (void) err_set(e, ERR_USAGE, 0, "a command is still running in the session");
         return err_hint(e, "fork it when the command has ended; `cordon session ls` shows that");
 }
 

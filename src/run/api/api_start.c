@@ -511,10 +511,10 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
 
         if (!parked && b->pool == API_POOL_REQUIRE && !b->parking) {
                 (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
-                return err_hint(
-                        e, b->unserved ? "start `cordon serve`, then: cordon serve pool add"
-                                       : "`--pool auto` starts a new one; `cordon serve pool add` parks "
-                                         "some");
+                return err_hint(e, b->unserved
+                                           ? "start `cordon serve`, then: cordon serve pool add"
+                                           : "`--pool auto` starts a new one; `cordon serve pool add` parks "
+                                             "some");
         }
 
         if (!parked)

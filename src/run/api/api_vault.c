@@ -27,7 +27,7 @@ static int read_where(const cordon_credential *c, struct vault_meta *m, struct e
                    (c->sigv4 != 0);
         if (ways > 1)
                 return err_set(e, ERR_USAGE, 0,
-                               "a credential stands in one place: header, query, basic or body, or it signs");
+                               "use only one of --header, --query, --basic, --body and --sigv4");
 
         m->where = c->query   ? GRANT_QUERY
                    : c->basic ? GRANT_BASIC

@@ -347,7 +347,7 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
 {
         buf_printf(out, "layer  %s", r->layers[0] ? r->layers[0] : "none");
         for (size_t i = 1; i < 3 && r->layers[i]; i++)
-                buf_printf(out, "%s%s", i == 1 ? ", and behind it " : ", ", r->layers[i]);
+                buf_printf(out, "%s%s", i == 1 ? ", then " : ", ", r->layers[i]);
 
         if (strcmp(r->answer, "empty") == 0 && absent)
                 buf_printf(out, " (made outside while a box runs, it would %s)\n",
@@ -356,10 +356,10 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
                 buf_puts(out,
                          " (a program inside sees a place of the box's own, without the host's files)\n");
         else if (r->instead)
-                buf_printf(out, " (a program inside sees %s; or %s, where %s)\n", r->answer, r->instead,
+                buf_printf(out, " (a program inside gets %s; or %s, where %s)\n", r->answer, r->instead,
                            r->instead_when);
         else
-                buf_printf(out, " (a program inside sees %s)\n", r->answer);
+                buf_printf(out, " (a program inside gets %s)\n", r->answer);
 }
 
 /* A place leads somewhere by a line of the places file, and by no door. */

@@ -242,7 +242,7 @@ static bool explain_here(const char *name, struct buf *out)
         AUTO_BUF(word);
         buf_shell(&word, name);
         AUTO_BUF(here);
-        buf_printf(&here, "./%s is the one here", buf_str(&word));
+        buf_printf(&here, "or use ./%s", buf_str(&word));
         if (S_ISDIR(st.st_mode))
                 buf_puts(out,
                          "this is a directory; the first argument that is not an option must be a command");
@@ -277,8 +277,10 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
                            "run %s -- sh -c %s",
                            b->session->name[0] ? b->session->name : b->session->remote, buf_str(&word));
         else
-                buf_printf(out, "this is one word: leave out the quotes, or `cordon run sh -c %s`",
-                           buf_str(&word));
+                buf_printf(
+                        out,
+                        "the whole command is quoted as one word; remove the quotes, or: cordon run sh -c %s",
+                        buf_str(&word));
         out->failed |= word.failed;
         return true;
 }

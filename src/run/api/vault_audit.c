@@ -105,7 +105,7 @@ static void note_not_given(const struct cordon_context *cx, const struct checked
             vault_may_give(&m, stage == POLICY_STAGE_LIVE, clock_wall_s(), asked, &why) == 0)
                 return;
 
-        (void) snprintf(n.text, sizeof n.text, "this box does not start here: %.180s%s%.80s", why.what,
+        (void) snprintf(n.text, sizeof n.text, "this box cannot start on this host: %.180s%s%.80s", why.what,
                         why.hint[0] ? "; " : "", why.hint);
         each(ctx, &n);
 }

@@ -418,7 +418,7 @@ static int ask_which(const char *which, struct ask *q, struct buf *out, struct e
 
         AUTO_BUF(word);
         buf_shell(&word, which);
-        (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
+        (void) err_set(e, ERR_GONE, 0, "no box named %s", which);
         return err_hint(e, "`cordon ps` lists running boxes; for one that has ended, `cordon ledger --%s %s`",
                         registry_is_run_id(which) ? "run" : "box", buf_str(&word));
 }

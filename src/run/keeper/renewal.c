@@ -46,7 +46,7 @@ static int refuse(const struct box *b, struct err *e)
 {
         const struct lease *l = &b->run.lease;
         if (l->most == 0)
-                return err_set(e, ERR_LIMIT, 0, "its policy allows no renewal of its time");
+                return err_set(e, ERR_LIMIT, 0, "cannot be extended: its policy has no `renew`");
 
         if (l->renewed >= l->most)
                 return err_set(e, ERR_LIMIT, 0, "its %u renewal%s of time %s spent", l->most,

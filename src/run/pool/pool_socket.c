@@ -26,9 +26,9 @@ static bool is_absent(int sys) { return sys == ENOENT || sys == ECONNREFUSED; }
 
 static int none_answers(int sys, struct err *e)
 {
-        (void) err_set(e, ERR_IO, sys, "no cordon serve runs for you%s%s", is_absent(sys) ? "" : ": ",
+        (void) err_set(e, ERR_IO, sys, "cordon serve is not running%s%s", is_absent(sys) ? "" : ": ",
                        is_absent(sys) ? "" : strerror(sys));
-        return err_hint(e, "start one: cordon serve &");
+        return err_hint(e, "start it: cordon serve &");
 }
 
 /* No other user may enter it, or could have put anything into it. */

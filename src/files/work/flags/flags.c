@@ -10,7 +10,7 @@ static const struct {
         char kind[12]; /* for --flagged */
         char words[60];
 } flags[] = {
-        [FLAG_GIT_HOOK] = { "git-hook", "git runs it" },
+        [FLAG_GIT_HOOK] = { "git-hook", "git executes it" },
         [FLAG_GIT_CONFIG] = { "git-config", "git reads its settings from it" },
         [FLAG_GIT_INSIDE] = { "git-inside", "inside a git directory" },
         [FLAG_VCS] = { "vcs", "a version control program is configured by it" },
@@ -25,7 +25,7 @@ static const struct {
         [FLAG_SEARCH_PATH] = { "search-path", "can shadow a program or library of the same name" },
         [FLAG_LINK_OUT] = { "link", "a link that leaves the tree" },
         [FLAG_SETID] = { "setid", "runs as its owner or group" },
-        [FLAG_EXECUTABLE] = { "executable", "newly executable" },
+        [FLAG_EXECUTABLE] = { "executable", "new executable" },
         [FLAG_ACCESS] = { "access", "sets access to files made in it later" },
         [FLAG_LOOSER] = { "mode", "open to more users than before" },
         [FLAG_SPECIAL] = { "special", "a socket, fifo or device: never applied" },

@@ -211,12 +211,12 @@ static int several_here(const struct search *s, struct err *e)
 
 static int none_here(const struct search *s, struct err *e)
 {
-        static const char *const none[] = { [LAYER_WAITING] = "no overlay is waiting to be applied",
-                                            [LAYER_ONE] = "no overlay is waiting to be applied",
+        static const char *const none[] = { [LAYER_WAITING] = "no changes to apply",
+                                            [LAYER_ONE] = "no changes to apply",
                                             [LAYER_LANDED] = "no overlay has been applied" };
         static const char *const others[] = {
-                [LAYER_ONE] = "no overlay of this directory waits, but these do",
-                [LAYER_WAITING] = "no overlay of this directory waits, but these do",
+                [LAYER_ONE] = "no changes of this directory to apply, but of these",
+                [LAYER_WAITING] = "no changes of this directory to apply, but of these",
                 [LAYER_LANDED] = "no overlay of this directory was applied, but these were"
         };
         if (s->elsewhere > 0) {

@@ -225,7 +225,7 @@ static void put_flagged(struct shower *s)
                         continue;
                 if (!any) {
                         colour(s, "1;31");
-                        buf_puts(&s->out, "Held back until named, --flagged KIND or --include-flagged:");
+                        buf_puts(&s->out, "Flagged; apply with --flagged KIND or --include-flagged:");
                         colour(s, "0");
                         buf_putc(&s->out, '\n');
                 }

@@ -279,7 +279,7 @@ static int judge(struct run *run, struct filter *f, struct span text, struct err
                             f->door->name, str_inert(span_of(canary->str, canary->len), shown, sizeof shown));
         else if (ok->type != JSON_TRUE)
                 r = err_set(e, ERR_DOOR, f->door->kind == DOOR_IN ? 0 : EBADMSG,
-                            "%s is not what its door says: %s", f->door->name,
+                            "%s does not match the type of its door: %s", f->door->name,
                             str_inert(span_of(why->str, why->len), shown, sizeof shown));
 
         if (doc)

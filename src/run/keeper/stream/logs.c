@@ -212,7 +212,7 @@ static int no_such(const char *which, struct err *e)
 {
         AUTO_BUF(word);
         buf_shell(&word, which);
-        (void) err_set(e, ERR_GONE, 0, "no box of yours is called %s", which);
+        (void) err_set(e, ERR_GONE, 0, "no box named %s", which);
         return err_hint(e,
                         "`cordon ps` lists running boxes; output is kept for the newest %d that were started "
                         "with --detach; for one that has ended, `cordon ledger --%s %s`",
