@@ -73,7 +73,7 @@ for who in $whos; do
                 "cordon doors --read . --write ./build") passes "$line" "$line"; has "$who: it tells the worst" "$out" "hostile" ;;
                 "cordon learn "*) passes "$line" "$line"; ok "$who: and the policy runs it" $who env HOME="$H" "$CORDON" run -q -p job.cordon -- python3 job.py ;;
                 "cordon policy tighten "*) typed "$line"; has "$who: $line" "$out" "not needed: read /usr/share/doc?" ;;
-                "cordon doctor "*) typed "$line"; has "$who: $line" "$out" "not enough runs" ;; # tighten runs boxes of its own
+                "cordon policy fit "*) typed "$line"; has "$who: $line" "$out" "not enough runs" ;; # tighten runs boxes of its own
                 "cordon policy wrap "*)
                         # pdftotext need not be here: the same with a tool that is
                         passes "$line" "$(echo "$line" | sed 's/pdftotext/wc/g')"
