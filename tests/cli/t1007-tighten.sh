@@ -30,7 +30,7 @@ is "a program that is not there" "$(status "$c" learn -n 1 -- nosuchprogram)" 1
 is "no command gives 125" "$(status "$c" learn -n 1)" 125
 for n in 0 65 x -1 ''; do is "-n $n gives 125" "$(status "$c" learn -n "$n" -- true)" 125; done
 is "a run that does not end is ended" "$(status "$c" learn -n 1 --time 1s -- sleep 30)" 1
-has "and it is said" "$(cat "$T/err")" 'limit `time` reached'
+has "and it is said" "$(cat "$T/err")" 'the limit `time` ended it'
 is "a door seen in one of the runs closes by itself" "$(status "$c" learn -n 2 -- sh -c 'cat in.txt; read -r x </proc/sys/kernel/random/uuid; :'):$(grep -c until "$T/out")" "0:0"
 cat >flaky.sh <<'END'
 # now and then it reads one more file
