@@ -121,7 +121,7 @@ static void test_routes__are_those_of_the_description(void)
         size_t n, described = 0;
         const struct route *rows = routes(&n);
         AUTO_BUF(text);
-        put_openapi(&text);
+        put_openapi(&text, rows, n);
         struct json_doc *d = json_parse_data("openapi.json", buf_span(&text), &e);
         CHECK(d);
         const struct json *paths = d ? json_get(json_root(d), "paths") : NULL;

@@ -158,8 +158,8 @@ const struct route *route_find(enum http_method m, const char *path, char ret_ar
  * would answer another question. Routes that need no token ignore them. */
 bool route_takes(const struct route *route, const char *query, char *ret_unknown, size_t cap);
 
-/* openapi.c: the description of all routes */
-void put_openapi(struct buf *b);
+/* openapi.c: the description of these routes */
+void put_openapi(struct buf *b, const struct route *rows, size_t count);
 
 /* problem.c: errors as RFC 9457 has them. `hint` may be "" or NULL. */
 void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint);

@@ -201,10 +201,8 @@ static void put_route(struct buf *b, const struct route *r)
         buf_putc(b, '}');
 }
 
-void put_openapi(struct buf *b)
+void put_openapi(struct buf *b, const struct route *rows, size_t count)
 {
-        size_t count;
-        const struct route *rows = routes(&count);
         buf_puts(b,
                  "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"cordon serve\",\"version\":\"1\",\"summary\":"
                  "\"runs in boxes, for many tenants\",\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}},"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/serve/resource_page.c - the page for people, and the description of the interface for programs. Both
- * are in the program, and neither contains anything of a tenant. */
+/* face/serve/resource_page.c - the page for people. It is in the program, and contains nothing of a tenant.
+ */
 #include "face/serve/resources.h"
 
 #include <stdio.h>
@@ -15,14 +15,6 @@ static void give(struct reply *r, struct span bytes, const char *type)
         buf_add(&r->body, bytes.p, bytes.n);
         r->status = 200;
         r->type = type;
-}
-
-void get_openapi(struct serve_call *c, struct reply *r)
-{
-        (void) c;
-        put_openapi(&r->body);
-        r->status = 200;
-        r->type = "application/json";
 }
 
 /* Each answer has a nonce of its own, in place of NONCE: script and style that do not have it do not count.

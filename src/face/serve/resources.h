@@ -26,4 +26,6 @@ serve_handler get_vault, put_credential, delete_credential;
 /* resource_ledger.c */
 serve_handler get_ledger, get_checkpoint, get_keys, get_verify, get_proof, get_trace;
 /* resource_page.c */
-serve_handler get_page, get_openapi;
+serve_handler get_page;
+/* routes.c */
+serve_handler get_openapi;

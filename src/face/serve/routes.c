@@ -70,6 +70,14 @@ static const struct route table[] = {
 };
 #undef ROUTE
 
+void get_openapi(struct serve_call *c, struct reply *r)
+{
+        (void) c;
+        put_openapi(&r->body, table, sizeof table / sizeof *table);
+        r->status = 200;
+        r->type = "application/json";
+}
+
 const struct route *routes(size_t *ret_count)
 {
         *ret_count = sizeof table / sizeof *table;
