@@ -27,5 +27,3 @@ serve_handler get_vault, put_credential, delete_credential;
 serve_handler get_ledger, get_checkpoint, get_keys, get_verify, get_proof, get_trace;
 /* resource_page.c */
 serve_handler get_page;
-/* routes.c */
-serve_handler get_openapi;

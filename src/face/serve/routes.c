@@ -63,6 +63,8 @@ static const struct body_form empty_form = { BODY_JSON, SMALL, NULL, 0 },
 
 /* ---- paths ---- */
 
+static serve_handler get_openapi;
+
 #define ROUTE(m, path, scope, form, time, handler, params, gives, does)                                      \
         { METHOD_##m, path, scope, form, ROUTE_##time, handler, #handler, params, gives, does },
 static const struct route table[] = {
@@ -70,7 +72,7 @@ static const struct route table[] = {
 };
 #undef ROUTE
 
-void get_openapi(struct serve_call *c, struct reply *r)
+static void get_openapi(struct serve_call *c, struct reply *r)
 {
         (void) c;
         put_openapi(&r->body, table, sizeof table / sizeof *table);
