@@ -84,10 +84,9 @@ static const char *beside(const struct journal *j, const char *name, char ret[NA
 static int settle_step(const struct journal *j, const struct op *o, int parent, const char *name)
 {
         char slot[32], other[NAME_MAX + 1];
-        bool one = o->linked || o->rejoined || o->kind == OP_META; /* whatever lies in the slot is right */
-        return one ? 0
-                   : plain_settle(j->targets[o->door].slots, slot_name(o->slot, "", slot), parent, name,
-                                  beside(j, name, other));
+        return o->kind == OP_META ? 0
+                                  : plain_settle(j->targets[o->door].slots, slot_name(o->slot, "", slot),
+                                                 parent, name, beside(j, name, other));
 }
 
 static int forward(struct journal *j, const struct op *o, struct err *e)
