@@ -17,6 +17,7 @@ struct log {
         int64_t before_us;
         bool json, follow;
         size_t seen;
+        char run[64]; /* that `show` names */
 };
 
 enum { LAST_MAX = 1000000 };
@@ -198,14 +199,13 @@ static int view(const struct log *l, cordon_log_view v, const char *arg)
 static int do_show(struct log *l, const char *arg)
 {
         cordon_error e = { 0 };
-        char run[64];
         char *picture = cli_ledgers_log(&l->ledgers, CORDON_LOG_SHOW, arg, &e);
         if (!picture || !l->json)
                 return cli_give(picture, &e);
 
-        bool named = sscanf(picture, "run %63s", run) == 1;
+        bool named = sscanf(picture, "run %63s", l->run) == 1;
         cordon_free(picture);
-        l->filter.run = run;
+        l->filter.run = l->run;
         return named ? do_list(l, arg) : 0;
 }
 
