@@ -18,15 +18,15 @@ esc=$(printf '\033')
 for who in root as_user; do
         # What a box left the terminal in does not hide what is said about it.
         on 'wait\n' "$CORDON" run --time 2s -- sh -c 'printf "\033[?1049h\033[8m\033(0x"; sleep 9'
-        is "$who: words of cordon's begin on a line of their own, in letters that can be read" "$(grep -c "$esc\[8m$esc(0x.*$esc\\\\$esc\[?47l.*$esc\[0m$esc(B" out) $(grep -c '^cordon: the limit' out)" "1 1"
+        is "$who: words of cordon's begin on a line of their own, in letters that can be read" "$(grep -c "$esc\[8m$esc(0x.*$esc\\\\$esc\[?47l.*$esc\[0m$esc(B" out) $(grep -c '^cordon: limit' out)" "1 1"
         has "$who: nor do lines of it cover each other: all of the screen scrolls again" "$(cat out)" "${esc}7${esc}[r${esc}8"
         has "$who: nor does anything stand beside them" "$(sed -n "/$esc(B/p" out)" "${esc}[J"
         on 'wait\n' "$CORDON" run -- printf 'x'
         is "$who: where nothing is said, nothing is added" "$(grep -c "$esc" out)" 0
         printf 'wait\n' | $who env TERM=dumb "$T/term" 33 101 "$CORDON" run --time 2s -- sh -c 'printf x; sleep 9' | tr -d '\r' >out
-        is "$who: nor to a terminal that knows no escapes, but a line" "$(grep -c "$esc" out) $(grep -c '^cordon: the limit' out)" "0 1"
+        is "$who: nor to a terminal that knows no escapes, but a line" "$(grep -c "$esc" out) $(grep -c '^cordon: limit' out)" "0 1"
         $who env TERM=xterm "$CORDON" run --time 2s -- sh -c 'printf x >&2; sleep 9' 2>err </dev/null
-        is "$who: nor to what is no terminal" "$(grep -c "$esc" err) $(grep -c '^cordon: the limit' err)" "0 1"
+        is "$who: nor to what is no terminal" "$(grep -c "$esc" err) $(grep -c '^cordon: limit' err)" "0 1"
         for wall in namespace process; do
                 as="$who, $wall"
                 t="$CORDON run -q --wall $wall --time 15s -t --"

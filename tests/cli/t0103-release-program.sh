@@ -27,7 +27,7 @@ ok "which cordon-selftest has" grep -qw probe_main "$T/symbols"
 mkdir -p "$T/alone" && cp "$CORDON" "$T/alone/cordon"
 alone() { CORDON_LIBEXEC=$T/alone "$T/alone/cordon" "$@"; }
 is "one copied file runs a box" "$(alone run -q --ledger off -- echo fine)" fine
-for verb in "selftest breakout" log "policy new" serve; do
+for verb in "selftest breakout" ledger "policy new" serve; do
         program=cordon-review
         [ "$verb" != "selftest breakout" ] || program=cordon-selftest
         # shellcheck disable=SC2086

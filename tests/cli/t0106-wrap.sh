@@ -126,7 +126,7 @@ got=$(status "$D/bin/parse" trap.doc)
 case $got in 132 | 133) pass "trap: so it is" ;; *) fail "trap: so it is" "$got" ;; esac
 for case in "loop time" "flood output"; do
         is "${case% *}: a limit ends it" "$(status "$D/bin/parse" "${case% *}.doc")" 124
-        has "and is named" "$(cat "$T/err")" "the limit \`${case#* }\` was reached"
+        has "and is named" "$(cat "$T/err")" "limit \`${case#* }\` reached"
 done
 got=$(status "$D/bin/parse" memory.doc)
 case $got in 124 | 134 | 137) pass "memory: it does not get more than its limit ($got)" ;; *) fail "memory: it does not get more than its limit" "$got" "$(cat "$T/err")" ;; esac

@@ -198,7 +198,7 @@ two"
                 is "$who: why names none either" "$($who "$CORDON" why read $own | grep permit)" "permit no line can"
         done
         ! box --wall process -- true >/dev/null || is "$who: the process wall shows the host's" "$(box --wall process --read /proc/version -- cat /proc/version | tail -n 1)" "$(cat /proc/version)"
-        has "$who: a device that every box has needs none" "$(box --write /dev/null -- true)" "every box has a /dev/null of its own"
+        has "$who: a device that every box has needs none" "$(box --write /dev/null -- true)" "every box has a private /dev/null"
         if [ -w /dev/shm ]; then
                 mkdir "/dev/shm/$$" && echo shared >"/dev/shm/$$/f" && chmod -R a+rX "/dev/shm/$$"
                 is "$who: the host's shared memory is one" "$(box --read /dev/shm -- cat "/dev/shm/$$/f")" shared
@@ -347,7 +347,7 @@ for who in root as_user; do
                 done
                 for door in "--write $L/ws/sys" "--write $L/ws/sys2" "--write $L/ws/proc"; do
                         # shellcheck disable=SC2086
-                        has "$who, $wall: no link lets a box write to the kernel's files: ${door#--}" "$(box --wall $wall $door -- true)" "which is part of a kernel filesystem; boxes cannot write there"
+                        has "$who, $wall: no link lets a box write to the kernel's files: ${door#--}" "$(box --wall $wall $door -- true)" "which is the kernel's: no box writes there"
                 done
                 # What the box can write does not run, whatever the two names are.
                 for doors in "--read $L/tools --write $L/ws/tools" "--read $L/ws/tools --write $L/tools" "--read $L --write $L/ws/tools" "--read $L/tools --write $L/ws/../ws/tools"; do
@@ -389,7 +389,7 @@ for who in root as_user; do
         $who rm "$L/names/bin"
         is "$who: and it is what it was" "$(cat "$L/names/tool")" "$(cat tool)"
         has "$who: unless a line says so" "$(box --write "$L/names" --run "$L/names/tool" --run sh -- "$L/names/tool")" RAN
-        has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is part of a kernel filesystem; boxes cannot write there"
+        has "$who: nor by an edit door" "$(box --edit "$L/ws/sys" -- true)" "which is the kernel's: no box writes there"
         has "$who: nor does one open the state" "$(box --edit "$L/ws/state" -- true)" "would open cordon's own state"
         # What one line excepts, no link of another opens.
         mkdir -p "$L/p/secret" "$L/p/.git" && echo hidden >"$L/p/secret/key" && echo keep >"$L/p/.git/config" && ln -s ../p/secret "$L/ws/data" && ln -s ../p "$L/ws/all" && ln -s ../p/.git "$L/ws/build" && chmod -R a+rwX "$L"
@@ -520,7 +520,7 @@ printf 'use base/system\nwrite {home}/.ssh\n' >"$T/insist.policy" && chmod 644 "
 for who in root as_user; do
         typed() { (cd "$T/me/project" && CORDON_STATE=$T/me-state.$who $who env HOME="$T/me" "$CORDON" run "$@" -- cat "$T/me/.ssh/id" 2>&1 </dev/null); }
         for door in "$T/me" "$T/me/.ssh" "$T" /home; do
-                has "$who: --write ${door#"$T"/} is refused" "$(typed --write "$door")" "E141: $door"
+                has "$who: --write ${door#"$T"/} is refused" "$(typed --write "$door")" "E141: --write on $door"
         done
         has "$who: with the way to insist" "$(typed --write "$T/me/.ssh")" "or put \`write $T/me/.ssh\` in a policy file"
         is "$who: which works" "$(typed -q -p "$T/insist.policy")" key

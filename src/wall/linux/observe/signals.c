@@ -95,8 +95,8 @@ static void send_next(void *ctx, int proc, const char *number)
                 r->any |= send_one(r->w, pid, r->signal) == 0;
 }
 
-/* To a group, or to all but the caller's process. The caller gets its own after the answer: it may end by it.
- */
+/* To a group, or to all but the caller's process. The caller gets its own last, before the answer: kill()
+ * returns with it delivered, as the kernel's does. Only a deadly signal ends its wait (WAIT_KILLABLE_RECV). */
 static bool send_many(const struct wall_init *w, const struct seccomp_notif *n, pid_t caller, pid_t target)
 {
         struct round r = { .w = w, .signal = (int) n->data.args[1], .caller = caller };
@@ -107,10 +107,10 @@ static bool send_many(const struct wall_init *w, const struct seccomp_notif *n, 
         if (wall_each_process(w, send_next, &r) < 0)
                 return false;
 
-        watched_answer(w->listener, n->id, r.any || r.own ? 0 : ESRCH, 0);
         if (r.own)
                 (void) send_one(w, caller, r.signal);
 
+        watched_answer(w->listener, n->id, r.any || r.own ? 0 : ESRCH, 0);
         return true;
 }
 
