@@ -194,7 +194,7 @@ two"
         # Where the box's own stands, the host's cannot: said so, and no line is named that does not help.
         for own in /proc /proc/cmdline /dev /home; do
                 [ -e $own ] || continue
-                has "$who: $own is no door" "$(box --read $own -- true)" 'own'
+                has "$who: $own is no door" "$(box --read $own -- true)" "$([ $own = /home ] && echo 'own home' || echo 'boxes have a private')"
                 is "$who: why names none either" "$($who "$CORDON" why read $own | grep permit)" "permit no line can"
         done
         ! box --wall process -- true >/dev/null || is "$who: the process wall shows the host's" "$(box --wall process --read /proc/version -- cat /proc/version | tail -n 1)" "$(cat /proc/version)"

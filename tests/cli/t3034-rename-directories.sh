@@ -65,7 +65,7 @@ end"
 end
 rename too-large $D/p/d"
         has "$who: in words" "$($who env CORDON_LEDGER=off "$CORDON" run --wall namespace --edit "$D/p" --cwd "$D/p" -- python3 -c 'import os; os.rename("d", "e")' 2>&1)" \
-                "blocked: rename $D/p/d by python3 (EXDEV: more than 5,000 entries"
+                "blocked: rename $D/p/d by python3 (EXDEV: directory too large to rename"
         is "$who: mv copies it" "$(box --edit "$D/p" -- sh -c 'mv d e && ls e | wc -l; ls')" "5001
 e"
 

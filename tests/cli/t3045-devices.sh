@@ -56,7 +56,7 @@ is "no session: no door" "$(XDG_RUNTIME_DIR='' status "$CORDON" run --sock wayla
 is "no display: no door" "$(status "$CORDON" run --sock x11 -- true)" 125
 has "doors tells what X11 costs" "$(DISPLAY=:7.0 "$CORDON" doors --sock x11)" "X11: clients see all keys and windows"
 has "and where it is" "$(DISPLAY=:7.0 "$CORDON" doors --sock x11)" /tmp/.X11-unix/X7
-has "doors tells what sound costs" "$("$CORDON" doors --sock pulse)" "hears the microphone"
+has "doors tells what sound costs" "$("$CORDON" doors --sock pulse)" "use the microphone"
 has "a file of that name is ./wayland" "$("$CORDON" run --sock ./wayland -- true 2>&1)" "$T/wayland does not exist"
 kill "$(cat up)"
 done_testing

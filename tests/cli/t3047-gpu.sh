@@ -83,7 +83,7 @@ has "what only has the name is refused" "$(on wrong "$CORDON" run --gpu -- true)
 has "doctor names what it opens" "$(on nvidia "$CORDON" doctor | grep '^ok *gpu ')" ": /dev/nvidia0 /dev/nvidia1 /dev/nvidiactl /dev/nvidia-uvm"
 has "and what is missing" "$(on broken "$CORDON" doctor | grep -A1 '^missing *gpu ')" "/dev/nvidia-uvm is missing"
 has "with the command" "$(on broken "$CORDON" doctor | grep -A1 '^missing *gpu ')" "fix: nvidia-modprobe -u -c 0"
-has "a node that is root's alone" "$(on nvidia sh -c 'chmod 660 /dev/nvidia0 && exec "$0" doctor' "$CORDON" | grep '^no *gpu ')" "/dev/nvidia0 is not open to boxes"
+has "a node that is root's alone" "$(on nvidia sh -c 'chmod 660 /dev/nvidia0 && exec "$0" doctor' "$CORDON" | grep '^missing *gpu ')" "/dev/nvidia0 is not open to boxes"
 is "no row without a GPU" "$(on none "$CORDON" doctor | grep -c '^[a-z]* *gpu ')" 0
 
 # ---- requests ----

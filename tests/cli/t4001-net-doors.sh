@@ -59,7 +59,7 @@ GET /b 0"
         is "$who: and is told" "$(row 'the name four.test' deny permit)" "net four.test:443"
         has "$who: by its name alone: nobody knows the port" "$(cat "$T/err")" "blocked: look up four.test by curl (no net door for this host name), 2 times
 hint: --net four.test:443
-hint: 443 is a guess"
+hint: port 443 is a guess"
         has "$who: for programs, too" "$(json '.denials[] | select(.path == "four.test") | .next_steps[0]')" "add the line: net four.test:443, with the port that is meant: only the name was asked for"
         # By TCP: questions one behind another, one in pieces, one that is too long; the code and the count of answers to each.
         box $who --net web.test:80 -- python3 -c 'import socket, struct, time
@@ -180,7 +180,7 @@ CORDON_LIBEXEC=/nonexistent box root --net web.test:80 -- true
 is "without the broker nothing starts" $status 125
 has "and says which program is missing" "$(cat "$T/err")" "cordon-egress is not installed"
 box root --read /etc --net web.test:80 -- true
-is "nor does a box with all of the host's /etc, where names and roots of its own must stand" "$status $(grep -c 'E136: a box with a `net` door has an /etc of its own' "$T/err")" "125 1"
+is "nor does a box with all of the host's /etc, where names and roots of its own must stand" "$status $(grep -c 'E136: boxes with a `net` door have a private /etc' "$T/err")" "125 1"
 box root --read /etc/ssl --read /etc/hosts --net web.test:80 -- curl -sS -m 10 http://web.test/etc
 is "parts of it do no harm" "$(cat "$T/out")" "GET /etc 0"
 # What the doctor says of it is so.

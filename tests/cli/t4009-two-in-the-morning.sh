@@ -102,7 +102,7 @@ udp 11.22.33.53 53"
         has "$who: and the collector" "$(cat "$T/ledger")" collector.test
         is "$who: the result names each refusal and no line that would give the collector a credential" "$(json '[.net.destinations[] | select(.verdict == "deny") | .permit // ""] | map(select(test("with"))) | length')" 0
         has "$who: a placeholder out of its place is a finding" "$(json '[.net.destinations[].why // ""] | join(";")')" "placeholder"
-        has "$who: and so is the server that sent the secret back" "$(json '[.net.destinations[].why // ""] | join(";")')" "the server sent a secret back"
+        has "$who: and so is the server that sent the secret back" "$(json '[.net.destinations[].why // ""] | join(";")')" "secret removed from the response"
 done
 
 # ---- nothing leaves but through the broker: with the broker stopped, the box may try what it likes ----

@@ -96,7 +96,8 @@ static void send_next(void *ctx, int proc, const char *number)
 }
 
 /* To a group, or to all but the caller's process. The caller gets its own last, before the answer: kill()
- * returns with it delivered, as the kernel's does. Only a deadly signal ends its wait (WAIT_KILLABLE_RECV). */
+ * returns with it delivered, as the kernel's does. Only a deadly signal ends its wait (WAIT_KILLABLE_RECV).
+ */
 static bool send_many(const struct wall_init *w, const struct seccomp_notif *n, pid_t caller, pid_t target)
 {
         struct round r = { .w = w, .signal = (int) n->data.args[1], .caller = caller };
