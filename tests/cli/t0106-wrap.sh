@@ -32,7 +32,7 @@ printf 'use base/system\nlimit time 20s\n' >policy.cordon
 mkdir shared && echo shared >shared/file && echo one >in.txt && chmod -R a+rX .
 has "paths that are relative here are absolute in it" "$(cat "$D/bin/by-policy")" "'-p' '$D/work/policy.cordon' '--read' '$D/work/shared'"
 is "so that it works from elsewhere" "$(cd / && "$D/bin/by-policy" "$D/work/in.txt" "$D/work/shared/file" | tr '\n' ' ')" "one shared "
-is "options in every form give the same script" "$("$c" policy wrap -qo "$T/f1" --time=9s -p"$D/work/policy.cordon" cat; "$c" policy wrap -q --output="$T/f2" --time 9s -p policy.cordon cat; cmp "$T/f1" "$T/f2" && grep -c "'--time' '9s' '-p' '$D/work/policy.cordon' --arg-files -q -- " "$T/f1")" 1
+is "options in every form give the same script" "$("$c" policy wrap -qo "$T/f1" --time=9s -p"$D/work/policy.cordon" cat; "$c" policy wrap -q --script="$T/f2" --time 9s -p policy.cordon cat; cmp "$T/f1" "$T/f2" && grep -c "'--time' '9s' '-p' '$D/work/policy.cordon' --arg-files -q -- " "$T/f1")" 1
 has "help has examples" "$("$c" policy wrap --help)" "pdftotext report.pdf -"
 has "for convert" "$("$c" policy wrap --help)" "convert photo.png"
 has "for tar" "$("$c" policy wrap --help)" "untar -C ./unpacked"

@@ -104,7 +104,7 @@ for f in two bare; do
         hasnt "and is not shown" "$(cat "$T/out")" Q9zz
 done
 "$CORDON" vault add bad --sigv4 --basic robot --from-file "$T/ini" >"$T/out" 2>&1
-is "it is one thing or the other" "$? $(grep -c 'one place' "$T/out")" "125 1"
+is "it is one thing or the other" "$? $(grep -c 'only one of' "$T/out")" "125 1"
 printf '%s:%s' $id $secret | "$CORDON" vault rotate k1 >"$T/out" 2>&1
 is "it is rotated as it is added" "$? $(cat "$T/out")" "0 "
 done_testing

@@ -28,7 +28,7 @@ struct wrap {
 };
 
 const struct cli_option wrap_options[] = {
-        { "output", 'o', "FILE", "write to this new file, executable (default: standard output)",
+        { "script", 'o', "FILE", "write to this new file, executable (default: standard output)",
           CLI_TEXT(struct wrap, output) },
         { "dirs", 0, NULL, "also show directories that a call names, with all below them",
           CLI_FLAG(struct wrap, directories) },
