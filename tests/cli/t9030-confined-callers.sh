@@ -150,7 +150,7 @@ neither"
 not"
         is "$caller: stop names the box" "$(as "$caller" stop "$id" 2>&1 | grep -c "the box $id: ")" 1
         is "$caller: logs, too" "$(as "$caller" logs "$id" 2>&1 | grep -c "the box $id: ")" 1
-        is "$caller: a name that is no box's is that" "$(as "$caller" stop "none$$" 2>&1 | grep -c "is called none$$")" 1
+        is "$caller: a name that is no box's is that" "$(as "$caller" stop "none$$" 2>&1 | grep -c "no box named none$$")" 1
         is "$caller: a run that it cannot ask is not one without an end" "$(as "$caller" ledger health --json 2>/dev/null | grep -o '"runs_unfinished":[0-9]*')" '"runs_unfinished":0'
 done
 has "a run that starts cold says why" "$(as limited run --json -p "$T/d/p" -- true 2>&1 >/dev/null | tail -n 1 | jq -r .start_why)" "resource limits"
