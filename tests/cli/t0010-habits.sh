@@ -57,7 +57,7 @@ while read -r typed; do
         done
 done <"$T/verbs"
 is "each is refused, and its hint names verbs that there are" "$bad" ""
-is "docker's exec is of sessions" "$(status "$c" exec box sh):$(hint)" "125:cordon session ls; if it ended: cordon ledger show box"
+is "docker's exec is of sessions" "$(status "$c" exec "box$$" sh):$(hint)" "125:cordon session ls; if it ended: cordon ledger show box$$"
 # The tree of verbs: 26 of them in six groups, four permanent synonyms, and a hint for every other old name.
 "$c" help >"$T/tree"
 is "help lists 26 verbs in six groups" "$(sed -n '/^Run$/,/^`cordon/p' "$T/tree" | grep -c '^  [a-z]') $(grep -xE 'Run|Review|Understand|Record|Set up|Operate' "$T/tree" | tr '\n' ,)" "26 Run,Review,Understand,Record,Set up,Operate,"
