@@ -100,6 +100,9 @@ struct cli_json { /* for json_options */
 };
 /* An integer within bounds. Returns -1 after reporting the values that `option` takes. */
 int cli_number(const char *option, const char *value, long least, long most, long *ret);
+int cli_count(const char *option, const char *value, unsigned least, unsigned most, unsigned *ret);
+/* A time from one second to one day. */
+int cli_seconds(const char *option, const char *value, const char *example, unsigned *ret);
 /* An option that can be given several times: a list with room for this many and NULL. Returns -1 after
  * reporting that there are too many. */
 enum { CLI_LIST_MAX = 64 };

@@ -15,10 +15,7 @@ struct fit {
 
 static int set_last(void *ctx, const char *value)
 {
-        long n = 0;
-        int r = cli_number("--last", value, 1, LAST_MAX, &n);
-        ((struct fit *) ctx)->o.last = (unsigned) n;
-        return r;
+        return cli_count("--last", value, 1, LAST_MAX, &((struct fit *) ctx)->o.last);
 }
 
 static int set_status(void *ctx, const char *value)

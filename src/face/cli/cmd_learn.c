@@ -27,39 +27,25 @@ struct teach {
         bool verbose;
 };
 
-static int number(const char *option, const char *value, long least, long most, unsigned *ret)
-{
-        long n = 0;
-        int r = cli_number(option, value, least, most, &n);
-        *ret = (unsigned) n;
-        return r;
-}
-
 static int take_runs(void *ctx, const char *value)
 {
-        return number("-n", value, 1, 64, &((struct teach *) ctx)->l.runs);
+        return cli_count("-n", value, 1, 64, &((struct teach *) ctx)->l.runs);
 }
 
 static int take_time(void *ctx, const char *value)
 {
-        enum { DAY_MS = 86400000 };
-        uint64_t ms = 0;
-        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
-                return cli_usage("--time takes a time from 1s to 1d, as 30s"), -1;
-
-        ((struct teach *) ctx)->l.seconds = (unsigned) (ms / 1000);
-        return 0;
+        return cli_seconds("--time", value, "30s", &((struct teach *) ctx)->l.seconds);
 }
 
 static int take_max_runs(void *ctx, const char *value)
 {
-        return number("--max-runs", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
+        return cli_count("--max-runs", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
 }
 
 static int take_status(void *ctx, const char *value)
 {
         unsigned n = 0;
-        int r = number("--status", value, 0, 255, &n);
+        int r = cli_count("--status", value, 0, 255, &n);
         ((struct teach *) ctx)->l.status = (int) n;
         return r;
 }

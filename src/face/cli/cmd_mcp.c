@@ -23,11 +23,7 @@ static int set_work(void *ctx, const char *value)
 
 static int set_sessions(void *ctx, const char *value)
 {
-        long n = 0;
-        if (cli_number("--sessions", value, 1, 32, &n) < 0)
-                return -1;
-        ((struct serving *) ctx)->o.sessions = (unsigned) n;
-        return 0;
+        return cli_count("--sessions", value, 1, 32, &((struct serving *) ctx)->o.sessions);
 }
 
 static int set_approve(void *ctx, const char *value)

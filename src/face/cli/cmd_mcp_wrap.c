@@ -47,22 +47,12 @@ static int set_max(void *ctx, const char *value)
 
 static int set_call_time(void *ctx, const char *value)
 {
-        enum { DAY_MS = 86400000 };
-        uint64_t ms = 0;
-        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
-                return cli_usage("--call-time takes a time from 1s to 1d, as 30s"), -1;
-
-        ((struct wrapping *) ctx)->o.seconds = (unsigned) (ms / 1000);
-        return 0;
+        return cli_seconds("--call-time", value, "30s", &((struct wrapping *) ctx)->o.seconds);
 }
 
 static int set_calls(void *ctx, const char *value)
 {
-        long n = 0;
-        if (cli_number("--calls", value, 1, 1000000, &n) < 0)
-                return -1;
-        ((struct wrapping *) ctx)->o.rate = (unsigned) n;
-        return 0;
+        return cli_count("--calls", value, 1, 1000000, &((struct wrapping *) ctx)->o.rate);
 }
 
 static int set_permit(void *ctx, const char *value)

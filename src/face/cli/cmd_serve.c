@@ -50,21 +50,12 @@ static int set_gpu_boxes(void *ctx, const char *value)
 
 static int set_boxes(void *ctx, const char *value)
 {
-        long n = 0;
-        if (cli_number("--boxes", value, 1, 1000, &n) < 0)
-                return -1;
-        ((struct serve *) ctx)->pool.boxes = (unsigned) n;
-        return 0;
+        return cli_count("--boxes", value, 1, 1000, &((struct serve *) ctx)->pool.boxes);
 }
 
 static int set_idle(void *ctx, const char *value)
 {
-        enum { DAY_MS = 86400000 };
-        uint64_t ms = 0;
-        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
-                return cli_usage("--idle takes a time from 1s to 1d, as 10m"), -1;
-        ((struct serve *) ctx)->pool.idle_s = (unsigned) (ms / 1000);
-        return 0;
+        return cli_seconds("--idle", value, "10m", &((struct serve *) ctx)->pool.idle_s);
 }
 
 static int set_memory(void *ctx, const char *value)

@@ -83,6 +83,27 @@ int cli_number(const char *option, const char *value, long least, long most, lon
         return 0;
 }
 
+int cli_count(const char *option, const char *value, unsigned least, unsigned most, unsigned *ret)
+{
+        long n = 0;
+        if (cli_number(option, value, least, most, &n) < 0)
+                return -1;
+
+        *ret = (unsigned) n;
+        return 0;
+}
+
+int cli_seconds(const char *option, const char *value, const char *example, unsigned *ret)
+{
+        enum { DAY_MS = 86400000 };
+        uint64_t ms = 0;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
+                return cli_usage("%s takes a time from 1s to 1d, as %s", option, example), -1;
+
+        *ret = (unsigned) (ms / 1000);
+        return 0;
+}
+
 int cli_give(char *text, const cordon_error *e)
 {
         if (!text)
