@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* files/work/overlay/private_files.c - a directory for the home and the temporary files of a box behind a
  * wall without a view of its own: STATE/private/NAME, where no door of another box of this user leads; for
- * root, whose boxes are users of their own, PLACE/cordon-0/NAME, as the state directory is closed to them.
+ * root, whose boxes are users of their own, PLACE/cordon-0/NAME, as the state directory is closed to them. A
+ * user without a state directory has PLACE/cordon-UID/NAME, and a box of theirs with a door there reads it.
  *
  * Its maker holds a lock on it: one that nobody locks was left by a keeper that was killed, and the next box
  * of this user removes it. */
