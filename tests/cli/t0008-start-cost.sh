@@ -23,10 +23,12 @@ if strace -f -o "$T/probe" true 2>/dev/null && [ -s "$T/probe" ]; then
         mkdir few many
         echo x >few/1
         seq -f "$T/many/%g" 1 20000 | xargs touch
-        ok "a box with a door over 1 file starts" calls --read "$T/few"
-        mv -- --read.calls few.calls
-        ok "and with one over 20,000" calls --read "$T/many"
-        mv -- --read.calls many.calls
+        # What `base/system` finds below /etc differs from host to host: these policies name their doors.
+        for door in few many; do printf 'read /usr\nread /bin?\nread /lib?\nread /lib64?\nread %s\n' "$T/$door" >$door.policy; done
+        ok "a box with a door over 1 file starts" calls -p few.policy
+        mv -- -p.calls few.calls
+        ok "and with one over 20,000" calls -p many.policy
+        mv -- -p.calls many.calls
         is "no file under the door is touched; only whether it is a repository is looked at" \
                 "$(sed -n "s|.*\"$T/many/\([^\"]*\).*|\1|p" trace | sort -u)" .git
         few=$(awk '{ n += $1 } END { print n }' few.calls) many=$(awk '{ n += $1 } END { print n }' many.calls)

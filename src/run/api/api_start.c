@@ -63,20 +63,21 @@ static bool any_covers(const struct door *doors, size_t n, const struct plan_req
         return false;
 }
 
-/* Its future path: the symlinks on the path exist already. */
-static void resolve_unmade(const char *named, char ret[static PATH_MAX])
+/* Whether it exists. If not, its future path: the symlinks on the path exist already. */
+static bool resolves(const char *named, char ret[static PATH_MAX])
 {
         char up[PATH_MAX];
-        for (size_t n = strlen(named); n > 0; n = str_parent(named, n)) {
+        for (size_t n = strlen(named), whole = n; n > 0; n = str_parent(named, n)) {
                 (void) snprintf(up, sizeof up, "%.*s", (int) n, named);
                 if (!realpath(up, ret))
                         continue;
                 size_t len = strlen(ret);
                 (void) snprintf(ret + len, PATH_MAX - len, "%s", named + n);
-                return;
+                return n == whole;
         }
 
         (void) snprintf(ret, PATH_MAX, "%s", named);
+        return false;
 }
 
 /* The vault's key lies outside the state directory, so that neither opens anything alone; a box gets neither.
@@ -85,8 +86,7 @@ static void name_key(const struct cordon_context *cx, struct state_names *s, str
 {
         if (vault_key_file(cx, s->key) < 0)
                 return;
-        if (!realpath(s->key, s->key_real))
-                resolve_unmade(s->key, s->key_real);
+        (void) resolves(s->key, s->key_real);
         r->state[PLAN_OWN_KEY] = s->key;
         if (strcmp(s->key, s->key_real) != 0)
                 r->state[PLAN_OWN_KEY + 1] = s->key_real;
@@ -125,10 +125,7 @@ static int name_config(const struct cordon_box *b, const struct door *doors, siz
         if (!has_own_doors(doors, n) || api_config_path(b->policy, s->config, sizeof s->config) < 0)
                 return 0;
 
-        bool resolved = realpath(s->config, s->config_real) != NULL;
-        if (!resolved)
-                resolve_unmade(s->config, s->config_real);
-
+        bool resolved = resolves(s->config, s->config_real);
         if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
             make_own(s->config, e) < 0)
                 return -1;
@@ -146,10 +143,7 @@ static int name_resident(const struct cordon_box *b, const struct door *doors, s
         if (!has_own_doors(doors, n) || pool_place(b->policy->cx, s->place, sizeof s->place) < 0)
                 return 0; /* or it is in the state directory */
 
-        bool resolved = realpath(s->place, s->place_real) != NULL;
-        if (!resolved)
-                resolve_unmade(s->place, s->place_real);
-
+        bool resolved = resolves(s->place, s->place_real);
         if (!resolved && !b->dry && any_changes(doors, n, r, s->place, s->place_real) &&
             make_own(s->place, e) < 0)
                 return -1;
@@ -172,10 +166,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
         if (!has_own_doors(doors, n) || store_path(cx, s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
 
-        bool resolved = realpath(s->named, s->real) != NULL;
-        if (!resolved)
-                resolve_unmade(s->named, s->real);
-
+        bool resolved = resolves(s->named, s->real);
         if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
                 AUTO_FD(dir, store_open(cx, e));
                 if (dir < 0)
