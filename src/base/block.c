@@ -58,7 +58,7 @@ struct block_writer {
         size_t n;
 };
 
-static size_t reserve(struct block_writer *w, size_t n)
+static size_t reserve_bytes(struct block_writer *w, size_t n)
 {
         size_t at = w->n;
         w->n += n + (size_t) - (at + n) % BLOCK_ALIGN;
@@ -102,7 +102,7 @@ static void store_text(struct block_writer *w, size_t at, const char *text)
                 return;
 
         size_t n = strlen(text) + 1;
-        size_t to = reserve(w, n);
+        size_t to = reserve_bytes(w, n);
         store_offset(w, at, to);
         if (w->p)
                 memcpy(w->p + to, text, n);
@@ -114,7 +114,7 @@ static void store_texts(struct block_writer *w, size_t at, const char *const *te
         while (texts[n])
                 n++;
 
-        size_t to = reserve(w, (n + 1) * sizeof(uintptr_t));
+        size_t to = reserve_bytes(w, (n + 1) * sizeof(uintptr_t));
         store_offset(w, at, to);
         for (size_t i = 0; i < n; i++)
                 store_text(w, to + i * sizeof(uintptr_t), texts[i]);
@@ -129,7 +129,7 @@ static void store_list(struct block_writer *w, const struct block_field *f, size
                 return;
 
         const char *list = (const char *) pointer_at(from, f->at);
-        size_t to = reserve(w, n * f->of->size);
+        size_t to = reserve_bytes(w, n * f->of->size);
         store_offset(w, at + f->at, to);
         store_offset(w, at + f->count_at, n);
         for (size_t i = 0; i < n; i++)
@@ -159,8 +159,8 @@ static void store_struct(struct block_writer *w, const struct block_type *t, siz
 
 static void write_root(struct block_writer *w, const struct block_type *t, const void *root)
 {
-        (void) reserve(w, sizeof(struct block_head));
-        store_struct(w, t, reserve(w, t->size), root);
+        (void) reserve_bytes(w, sizeof(struct block_head));
+        store_struct(w, t, reserve_bytes(w, t->size), root);
 }
 
 void block_seal(const struct block_type *t, const void *root, struct buf *out)
@@ -211,7 +211,7 @@ struct block_reader {
 };
 
 /* The data at `offset` must be next, be complete, and be followed by zeroes up to the next multiple. */
-static bool take(struct block_reader *r, uint64_t offset, size_t size)
+static bool take_bytes(struct block_reader *r, uint64_t offset, size_t size)
 {
         static const char zero[BLOCK_ALIGN];
         size_t left = r->n - r->at, pad = (size_t) - (r->at + size) % BLOCK_ALIGN;
@@ -224,7 +224,7 @@ static bool take(struct block_reader *r, uint64_t offset, size_t size)
 }
 
 /* Turns the offset at `at` into a pointer. */
-static void relocate(struct block_reader *r, size_t at, uint64_t offset)
+static void relocate_pointer(struct block_reader *r, size_t at, uint64_t offset)
 {
         const char *to = r->p + offset;
         memcpy(r->p + at, &to, sizeof to);
@@ -258,10 +258,10 @@ static bool read_text(struct block_reader *r, size_t at, bool nullable)
                 return nullable;
 
         const char *end = memchr(r->p + r->at, '\0', r->n - r->at);
-        if (!end || !take(r, offset, (size_t) (end - (r->p + r->at)) + 1))
+        if (!end || !take_bytes(r, offset, (size_t) (end - (r->p + r->at)) + 1))
                 return false;
 
-        relocate(r, at, offset);
+        relocate_pointer(r, at, offset);
         return true;
 }
 
@@ -272,14 +272,14 @@ static bool read_texts(struct block_reader *r, size_t at)
         while (n < most && pointer_at(r->p, r->at + n * sizeof offset) != 0)
                 n++;
 
-        if (n == most || !take(r, offset, (n + 1) * sizeof offset))
+        if (n == most || !take_bytes(r, offset, (n + 1) * sizeof offset))
                 return false;
 
         for (size_t i = 0; i < n; i++)
                 if (!read_text(r, offset + i * sizeof offset, false))
                         return false;
 
-        relocate(r, at, offset);
+        relocate_pointer(r, at, offset);
         return true;
 }
 
@@ -292,14 +292,14 @@ static bool read_list(struct block_reader *r, const struct block_field *f, size_
         if (n == 0)
                 return offset == 0;
 
-        if (n > (r->n - r->at) / f->of->size || !take(r, offset, n * f->of->size))
+        if (n > (r->n - r->at) / f->of->size || !take_bytes(r, offset, n * f->of->size))
                 return false;
 
         for (size_t i = 0; i < n; i++)
                 if (!read_struct(r, f->of, offset + i * f->of->size))
                         return false;
 
-        relocate(r, at + f->at, offset);
+        relocate_pointer(r, at + f->at, offset);
         return true;
 }
 
@@ -354,7 +354,7 @@ int block_open(const struct block_type *t, void *p, size_t n, const void **ret_r
                 return err_set(e, ERR_INTERNAL, 0, "not a block that this build of cordon can read");
 
         struct block_reader r = { .p = p, .n = h.length, .at = sizeof h };
-        if (!take(&r, sizeof h, t->size) || !read_struct(&r, t, sizeof h) || r.at != r.n)
+        if (!take_bytes(&r, sizeof h, t->size) || !read_struct(&r, t, sizeof h) || r.at != r.n)
                 return err_set(e, ERR_INTERNAL, 0, "a damaged block: refused at byte %zu", r.at);
 
         *ret_root = r.p + sizeof h;

@@ -13,7 +13,7 @@ void buf_done(struct buf *b)
         *b = (struct buf){ 0 };
 }
 
-static bool grow(struct buf *b, size_t more)
+static bool grow_buf(struct buf *b, size_t more)
 {
         if (b->failed || more > SIZE_MAX / 2 - b->n - 1)
                 return !(b->failed = true);
@@ -37,7 +37,7 @@ static bool grow(struct buf *b, size_t more)
 
 void buf_add(struct buf *b, const void *p, size_t n)
 {
-        if (!grow(b, n))
+        if (!grow_buf(b, n))
                 return;
         if (n > 0)
                 memcpy(b->p + b->n, p, n);
@@ -47,7 +47,7 @@ void buf_add(struct buf *b, const void *p, size_t n)
 
 char *buf_room(struct buf *b, size_t n)
 {
-        if (!grow(b, n))
+        if (!grow_buf(b, n))
                 return NULL;
 
         char *room = memset(b->p + b->n, 0, n + 1);
@@ -65,7 +65,7 @@ void buf_printf(struct buf *b, const char *fmt, ...)
         va_copy(again, ap);
         int n = vsnprintf(NULL, 0, fmt, ap);
         va_end(ap);
-        if (n >= 0 && grow(b, (size_t) n)) {
+        if (n >= 0 && grow_buf(b, (size_t) n)) {
                 (void) vsnprintf(b->p + b->n, (size_t) n + 1, fmt, again);
                 b->n += (size_t) n;
         }

@@ -26,7 +26,7 @@ static void put_instruction(struct calls *f, uint16_t code, uint32_t k, uint8_t 
 }
 static void load(struct calls *f, uint32_t at) { put_instruction(f, BPF_LD | BPF_W | BPF_ABS, at, 0, 0); }
 static void answer(struct calls *f, uint32_t v) { put_instruction(f, BPF_RET | BPF_K, v, 0, 0); }
-static void is(struct calls *f, uint32_t v, uint8_t yes, uint8_t no)
+static void branch_equal(struct calls *f, uint32_t v, uint8_t yes, uint8_t no)
 {
         put_instruction(f, BPF_JMP | BPF_JEQ | BPF_K, v, yes, no);
 }
@@ -35,7 +35,7 @@ void calls_begin(struct calls *f)
 {
         f->n = 0;
         load(f, ARCH_AT);
-        is(f, ARCH, 1, 0);
+        branch_equal(f, ARCH, 1, 0);
         answer(f, SECCOMP_RET_KILL_PROCESS);
         load(f, NR_AT);
 }
@@ -43,14 +43,14 @@ void calls_begin(struct calls *f)
 void calls_allow(struct calls *f, const uint32_t *list, size_t count)
 {
         for (size_t i = 0; i < count; i++) {
-                is(f, list[i], 0, 1);
+                branch_equal(f, list[i], 0, 1);
                 answer(f, SECCOMP_RET_ALLOW);
         }
 }
 
 static void no_exec(struct calls *f, uint32_t nr)
 {
-        is(f, nr, 0, 4);
+        branch_equal(f, nr, 0, 4);
         load(f, ARG2_LOW);
         put_instruction(f, BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC_BIT, 1, 0);
         answer(f, SECCOMP_RET_ALLOW);
@@ -65,20 +65,20 @@ void calls_allow_memory(struct calls *f)
 
 void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t other)
 {
-        is(f, nr, 0, 5);
+        branch_equal(f, nr, 0, 5);
         load(f, ARG_LOW);
-        is(f, one, 1, 0);
-        is(f, other, 0, 1);
+        branch_equal(f, one, 1, 0);
+        branch_equal(f, other, 0, 1);
         answer(f, SECCOMP_RET_ALLOW);
         answer(f, SECCOMP_RET_KILL_PROCESS);
 }
 
 void calls_allow_among(struct calls *f, uint32_t nr, const uint32_t *first, size_t count, int refused)
 {
-        is(f, nr, 0, (uint8_t) (2 * count + 2));
+        branch_equal(f, nr, 0, (uint8_t) (2 * count + 2));
         load(f, ARG_LOW);
         for (size_t i = 0; i < count; i++) {
-                is(f, first[i], 0, 1);
+                branch_equal(f, first[i], 0, 1);
                 answer(f, SECCOMP_RET_ALLOW);
         }
 
@@ -87,7 +87,7 @@ void calls_allow_among(struct calls *f, uint32_t nr, const uint32_t *first, size
 
 void calls_allow_without(struct calls *f, uint32_t nr, uint32_t bits, int refused)
 {
-        is(f, nr, 0, 4);
+        branch_equal(f, nr, 0, 4);
         load(f, ARG_LOW);
         put_instruction(f, BPF_JMP | BPF_JSET | BPF_K, bits, 1, 0);
         answer(f, SECCOMP_RET_ALLOW);

@@ -27,7 +27,7 @@ static void civil_of(int64_t days, int *y, unsigned *m, unsigned *d)
 }
 
 /* Two or four digits; -1 if they are not digits. */
-static int number(const char *s, int digits)
+static int read_digits(const char *s, int digits)
 {
         int v = 0;
         for (int i = 0; i < digits; i++) {
@@ -45,12 +45,12 @@ int date_parse(const char *s, int64_t *ret_seconds)
         if ((n != 10 && n != 17) || s[4] != '-' || s[7] != '-')
                 return -1;
 
-        int y = number(s, 4), m = number(s + 5, 2), d = number(s + 8, 2), hour = 0, minute = 0;
+        int y = read_digits(s, 4), m = read_digits(s + 5, 2), d = read_digits(s + 8, 2), hour = 0, minute = 0;
         if (n == 17) {
                 if (s[10] != 'T' || s[13] != ':' || s[16] != 'Z')
                         return -1;
-                hour = number(s + 11, 2);
-                minute = number(s + 14, 2);
+                hour = read_digits(s + 11, 2);
+                minute = read_digits(s + 14, 2);
         }
 
         if (y < 1971 || m < 1 || m > 12 || d < 1 || hour < 0 || hour > 23 || minute < 0 || minute > 59)

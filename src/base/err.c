@@ -20,7 +20,7 @@ const char *err_code_name(enum err_code code)
 }
 
 /* One sentence: a newline inside would let text from a box forge a line of output. */
-static void flatten(char *s)
+static void flatten_text(char *s)
 {
         for (; *s; s++)
                 if ((unsigned char) *s < 0x20 || *s == 0x7f)
@@ -33,7 +33,7 @@ int err_set(struct err *e, enum err_code code, int sys, const char *fmt, ...)
         va_start(ap, fmt);
         (void) vsnprintf(e->what, sizeof e->what, fmt, ap);
         va_end(ap);
-        flatten(e->what);
+        flatten_text(e->what);
         e->code = (uint16_t) code;
         e->step = 0;
         e->sys = sys;
@@ -52,7 +52,7 @@ int err_in(struct err *e, const char *fmt, ...)
         if (n >= 0 && (size_t) n < sizeof e->what)
                 (void) snprintf(e->what + n, sizeof e->what - (size_t) n, ": %s", old);
 
-        flatten(e->what);
+        flatten_text(e->what);
         return -1;
 }
 
@@ -62,6 +62,6 @@ int err_hint(struct err *e, const char *fmt, ...)
         va_start(ap, fmt);
         (void) vsnprintf(e->hint, sizeof e->hint, fmt, ap);
         va_end(ap);
-        flatten(e->hint);
+        flatten_text(e->hint);
         return -1;
 }

@@ -8,7 +8,7 @@ enum {
 };
 
 /* The text up to the next colon; *text begins behind it. */
-static struct span cut(struct span *text)
+static struct span cut_word(struct span *text)
 {
         const uint8_t *colon = text->n ? memchr(text->p, ':', text->n) : NULL;
         size_t n = colon ? (size_t) (colon - text->p) : text->n;
@@ -19,8 +19,8 @@ static struct span cut(struct span *text)
 
 bool grant_key_split(struct span text, struct grant_key *ret)
 {
-        struct grant_key k = { .id = cut(&text) };
-        k.secret = cut(&text);
+        struct grant_key k = { .id = cut_word(&text) };
+        k.secret = cut_word(&text);
         k.token = text;
         if (k.id.n < KEY_ID_MIN || k.secret.n < GRANT_SECRET_MIN ||
             (k.token.n && (k.token.n < GRANT_SECRET_MIN || memchr(k.token.p, ':', k.token.n))))

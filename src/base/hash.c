@@ -5,7 +5,7 @@
 
 static uint32_t ror(uint32_t x, unsigned n) { return x >> n | x << (32 - n); }
 
-static void schedule(const uint8_t p[64], uint32_t w[64])
+static void schedule_words(const uint8_t p[64], uint32_t w[64])
 {
         for (int i = 0; i < 16; i++)
                 w[i] = (uint32_t) p[4 * i] << 24 | (uint32_t) p[4 * i + 1] << 16 |
@@ -31,7 +31,7 @@ static void compress_one(uint32_t s[8], const uint8_t p[64])
 {
         uint32_t w[64];
         uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
-        schedule(p, w);
+        schedule_words(p, w);
         for (int i = 0; i < 64; i += 8) {
                 ROUND(a, b, c, d, e, f, g, h, i);
                 ROUND(h, a, b, c, d, e, f, g, i + 1);
@@ -64,7 +64,7 @@ bool hash_use_hardware(void)
         return found != NULL;
 }
 
-static void compress(uint32_t h[8], const uint8_t *p, size_t blocks)
+static void compress_blocks(uint32_t h[8], const uint8_t *p, size_t blocks)
 {
         sha256_blocks *fast = __atomic_load_n(&fast_blocks, __ATOMIC_RELAXED);
         if (fast) {
@@ -89,7 +89,7 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
                 size_t have = s->bytes % 64;
                 if (have == 0 && n >= 64) {
                         size_t whole = n / 64;
-                        compress(s->h, at, whole);
+                        compress_blocks(s->h, at, whole);
                         s->bytes += whole * 64;
                         at += whole * 64;
                         n -= whole * 64;
@@ -101,7 +101,7 @@ void sha256_add(struct sha256 *s, const void *p, size_t n)
                 at += k;
                 n -= k;
                 if (s->bytes % 64 == 0)
-                        compress(s->h, s->block, 1);
+                        compress_blocks(s->h, s->block, 1);
         }
 }
 

@@ -43,12 +43,12 @@ struct scan {
         struct err *e;
 };
 
-static int fail(struct scan *s, const char *what)
+static int fail_scan(struct scan *s, const char *what)
 {
         return err_set(s->e, ERR_POLICY, 0, "%s:%u:%u: %s", s->file, s->line, s->column, what);
 }
 
-static void step(struct scan *s)
+static void step_scan(struct scan *s)
 {
         if (*s->p == '\n') {
                 s->line++;
@@ -62,18 +62,18 @@ static void step(struct scan *s)
 
 static bool at(const struct scan *s, char c) { return s->p < s->end && *s->p == (uint8_t) c; }
 
-static void space(struct scan *s)
+static void skip_space(struct scan *s)
 {
         while (at(s, ' ') || at(s, '\t') || at(s, '\n') || at(s, '\r'))
-                step(s);
+                step_scan(s);
 }
 
-static int take(struct scan *s, char c, const char *what)
+static int take_char(struct scan *s, char c, const char *what)
 {
-        space(s);
+        skip_space(s);
         if (!at(s, c))
-                return fail(s, what);
-        step(s);
+                return fail_scan(s, what);
+        step_scan(s);
         return 0;
 }
 
@@ -104,12 +104,12 @@ static int hex4(struct scan *s, uint32_t *ret_value)
         uint32_t v = 0;
         for (int i = 0; i < 4; i++) {
                 if (s->p >= s->end)
-                        return fail(s, "the text ends inside \\u");
+                        return fail_scan(s, "the text ends inside \\u");
                 int digit = str_hex(*s->p);
                 if (digit < 0)
-                        return fail(s, "\\u needs four hexadecimal digits");
+                        return fail_scan(s, "\\u needs four hexadecimal digits");
                 v = v << 4 | (uint32_t) digit;
-                step(s);
+                step_scan(s);
         }
 
         *ret_value = v;
@@ -123,20 +123,20 @@ static int escape_unicode(struct scan *s)
                 return -1;
 
         if (v == 0 && !s->bounds->nul)
-                return fail(s, "a NUL cannot stand in a string");
+                return fail_scan(s, "a NUL cannot stand in a string");
 
         if (v >= 0xdc00 && v < 0xe000)
-                return fail(s, "half a surrogate pair");
+                return fail_scan(s, "half a surrogate pair");
 
         if (v >= 0xd800 && v < 0xdc00) {
                 if (s->end - s->p < 2 || s->p[0] != '\\' || s->p[1] != 'u')
-                        return fail(s, "half a surrogate pair");
-                step(s);
-                step(s);
+                        return fail_scan(s, "half a surrogate pair");
+                step_scan(s);
+                step_scan(s);
                 if (hex4(s, &low) < 0)
                         return -1;
                 if (low < 0xdc00 || low >= 0xe000)
-                        return fail(s, "half a surrogate pair");
+                        return fail_scan(s, "half a surrogate pair");
                 v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
         }
 
@@ -144,54 +144,54 @@ static int escape_unicode(struct scan *s)
         return 0;
 }
 
-static int escape(struct scan *s)
+static int read_escape(struct scan *s)
 {
         static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-        step(s);
+        step_scan(s);
         if (s->p >= s->end)
-                return fail(s, "the text ends inside a string");
+                return fail_scan(s, "the text ends inside a string");
 
         if (*s->p == 'u') {
-                step(s);
+                step_scan(s);
                 return escape_unicode(s);
         }
 
         const char *k = *s->p ? strchr(from, *s->p) : NULL;
         if (!k)
-                return fail(s, "no such escape");
+                return fail_scan(s, "no such escape");
 
         put_byte(s, (uint8_t) to[k - from]);
-        step(s);
+        step_scan(s);
         return 0;
 }
 
-static int string(struct scan *s, const char **ret_str, size_t *ret_len)
+static int read_string(struct scan *s, const char **ret_str, size_t *ret_len)
 {
         char *start = s->d->chars + s->d->n_chars;
-        step(s);
+        step_scan(s);
         while (s->p < s->end && *s->p != '"') {
                 if (*s->p < 0x20)
-                        return fail(s, "a control character must be written as an escape");
+                        return fail_scan(s, "a control character must be written as an escape");
                 if (*s->p == '\\') {
-                        if (escape(s) < 0)
+                        if (read_escape(s) < 0)
                                 return -1;
                         continue;
                 }
                 put_byte(s, *s->p);
-                step(s);
+                step_scan(s);
         }
 
         if (s->p >= s->end)
-                return fail(s, "the text ends inside a string");
+                return fail_scan(s, "the text ends inside a string");
 
-        step(s);
+        step_scan(s);
         *ret_len = (size_t) (s->d->chars + s->d->n_chars - start);
         put_byte(s, '\0');
         *ret_str = start;
         return 0;
 }
 
-static size_t digits(const struct scan *s, size_t i)
+static size_t count_digits(const struct scan *s, size_t i)
 {
         size_t n = 0;
         while (s->p + i + n < s->end && s->p[i + n] >= '0' && s->p[i + n] <= '9')
@@ -207,7 +207,7 @@ static bool byte_is(const struct scan *s, size_t i, const char *set)
 /* Returns its length by the grammar, or 0; sets *ret_integer if it has neither fraction nor exponent. */
 static size_t number_len(const struct scan *s, bool *ret_integer)
 {
-        size_t i = at(s, '-'), k = digits(s, i);
+        size_t i = at(s, '-'), k = count_digits(s, i);
         if (k == 0 || (k > 1 && s->p[i] == '0'))
                 return 0;
 
@@ -215,7 +215,7 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
         *ret_integer = true;
         if (byte_is(s, i, ".")) {
                 *ret_integer = false;
-                if ((k = digits(s, i + 1)) == 0)
+                if ((k = count_digits(s, i + 1)) == 0)
                         return 0;
                 i += 1 + k;
         }
@@ -223,7 +223,7 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
         if (byte_is(s, i, "eE")) {
                 *ret_integer = false;
                 i += byte_is(s, i + 1, "+-") ? 2 : 1;
-                if ((k = digits(s, i)) == 0)
+                if ((k = count_digits(s, i)) == 0)
                         return 0;
                 i += k;
         }
@@ -231,18 +231,18 @@ static size_t number_len(const struct scan *s, bool *ret_integer)
         return i;
 }
 
-static int number(struct scan *s, struct json *v)
+static int read_number(struct scan *s, struct json *v)
 {
         bool integer = false;
         size_t n = number_len(s, &integer);
         if (n == 0)
-                return fail(s, "not a JSON value");
+                return fail_scan(s, "not a JSON value");
 
         v->str = s->d->chars + s->d->n_chars;
         v->len = n;
         for (size_t i = 0; i < n; i++) {
                 put_byte(s, *s->p);
-                step(s);
+                step_scan(s);
         }
 
         put_byte(s, '\0');
@@ -252,7 +252,7 @@ static int number(struct scan *s, struct json *v)
         return 0;
 }
 
-static int literal(struct scan *s, struct json *v)
+static int read_literal(struct scan *s, struct json *v)
 {
         static const struct {
                 const char *word;
@@ -264,19 +264,19 @@ static int literal(struct scan *s, struct json *v)
                         continue;
                 v->type = words[i].type;
                 for (size_t k = strlen(words[i].word); k > 0; k--)
-                        step(s);
+                        step_scan(s);
                 return 0;
         }
 
-        return number(s, v);
+        return read_number(s, v);
 }
 
-static int value(struct scan *s, struct json *v);
+static int read_value(struct scan *s, struct json *v);
 
-static struct json *node(struct scan *s)
+static struct json *new_node(struct scan *s)
 {
         struct json *v = &s->d->nodes[s->d->n_nodes++];
-        space(s);
+        skip_space(s);
         *v = (struct json){ .line = s->line, .column = s->column };
         return v;
 }
@@ -288,21 +288,21 @@ static void let_go(const struct scan *s, size_t nodes, size_t chars)
         s->d->n_chars = chars;
 }
 
-static int array(struct scan *s, struct json *v)
+static int read_array(struct scan *s, struct json *v)
 {
         const struct json **link = &v->child;
         v->type = JSON_ARRAY;
-        step(s);
-        space(s);
+        step_scan(s);
+        skip_space(s);
         if (at(s, ']')) {
-                step(s);
+                step_scan(s);
                 return 0;
         }
 
         for (;;) {
                 const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
-                struct json *x = node(s);
-                if (value(s, x) < 0)
+                struct json *x = new_node(s);
+                if (read_value(s, x) < 0)
                         return -1;
                 if (s->checks) {
                         let_go(s, nodes, chars);
@@ -310,10 +310,10 @@ static int array(struct scan *s, struct json *v)
                         *link = x;
                         link = &x->next;
                 }
-                space(s);
+                skip_space(s);
                 if (!at(s, ','))
-                        return take(s, ']', "',' or ']' must follow");
-                step(s);
+                        return take_char(s, ']', "',' or ']' must follow");
+                step_scan(s);
         }
 }
 
@@ -348,16 +348,16 @@ static bool has_member(const struct scan *s, const struct json *object, const ch
                            : json_get(object, key) != NULL;
 }
 
-static int member(struct scan *s, struct json *object, const struct json ***link)
+static int read_member(struct scan *s, struct json *object, const struct json ***link)
 {
         const char *key;
         size_t len;
-        space(s);
+        skip_space(s);
         unsigned line = s->line, column = s->column;
         if (!at(s, '"'))
-                return fail(s, "a key in double quotes must follow");
+                return fail_scan(s, "a key in double quotes must follow");
 
-        if (string(s, &key, &len) < 0)
+        if (read_string(s, &key, &len) < 0)
                 return -1;
 
         if (has_member(s, object, key, len)) {
@@ -366,12 +366,12 @@ static int member(struct scan *s, struct json *object, const struct json ***link
                                line, column, str_inert(span_of(key, len), shown, sizeof shown));
         }
 
-        if (take(s, ':', "':' must follow a key") < 0)
+        if (take_char(s, ':', "':' must follow a key") < 0)
                 return -1;
 
-        struct json *x = node(s);
+        struct json *x = new_node(s);
         const size_t nodes = s->d->n_nodes, chars = s->d->n_chars;
-        if (value(s, x) < 0)
+        if (read_value(s, x) < 0)
                 return -1;
 
         if (s->checks)
@@ -387,58 +387,58 @@ static int member(struct scan *s, struct json *object, const struct json ***link
         return 0;
 }
 
-static int object(struct scan *s, struct json *v)
+static int read_object(struct scan *s, struct json *v)
 {
         const struct json **link = &v->child;
         v->type = JSON_OBJECT;
-        step(s);
-        space(s);
+        step_scan(s);
+        skip_space(s);
         if (at(s, '}')) {
-                step(s);
+                step_scan(s);
                 return 0;
         }
 
         for (unsigned count = 0;; count++) {
                 if (count == s->bounds->members)
-                        return fail(s, "too many keys in one object");
-                if (member(s, v, &link) < 0)
+                        return fail_scan(s, "too many keys in one object");
+                if (read_member(s, v, &link) < 0)
                         return -1;
-                space(s);
+                skip_space(s);
                 if (!at(s, ','))
-                        return take(s, '}', "',' or '}' must follow");
-                step(s);
+                        return take_char(s, '}', "',' or '}' must follow");
+                step_scan(s);
         }
 }
 
-static int value(struct scan *s, struct json *v)
+static int read_value(struct scan *s, struct json *v)
 {
         if (s->p >= s->end)
-                return fail(s, "the text ends where a value must stand");
+                return fail_scan(s, "the text ends where a value must stand");
 
         if (*s->p == '"') {
                 v->type = JSON_STRING;
-                return string(s, &v->str, &v->len);
+                return read_string(s, &v->str, &v->len);
         }
 
         if (*s->p != '[' && *s->p != '{')
-                return literal(s, v);
+                return read_literal(s, v);
 
         if (s->depth == s->bounds->depth)
-                return fail(s, "nested too deep");
+                return fail_scan(s, "nested too deep");
 
         s->depth++;
-        int r = *s->p == '[' ? array(s, v) : object(s, v);
+        int r = *s->p == '[' ? read_array(s, v) : read_object(s, v);
         s->depth--;
         return r;
 }
 
-static int whole(struct scan *s)
+static int read_whole(struct scan *s)
 {
-        struct json *root = node(s);
-        if (value(s, root) < 0)
+        struct json *root = new_node(s);
+        if (read_value(s, root) < 0)
                 return -1;
-        space(s);
-        return s->p == s->end ? 0 : fail(s, "something is left over after the value");
+        skip_space(s);
+        return s->p == s->end ? 0 : fail_scan(s, "something is left over after the value");
 }
 
 static struct json_doc *doc_new(struct span text, size_t most)
@@ -476,8 +476,8 @@ static int make_index(struct json_doc *d, struct span text)
         return d->index ? 0 : -1;
 }
 
-static struct json_doc *parse(const char *file, struct span text, bool checks, const struct bounds *bounds,
-                              struct err *e)
+static struct json_doc *parse_text(const char *file, struct span text, bool checks,
+                                   const struct bounds *bounds, struct err *e)
 {
         /* For each open object its members, for each open array the element being read. */
         const size_t held = 1 + JSON_MAX_DEPTH * (size_t) MEMBERS_MAX;
@@ -502,7 +502,7 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, c
                           .bounds = bounds,
                           .d = d,
                           .e = e };
-        if (whole(&s) < 0) {
+        if (read_whole(&s) < 0) {
                 json_free(d);
                 return NULL;
         }
@@ -512,12 +512,12 @@ static struct json_doc *parse(const char *file, struct span text, bool checks, c
 
 struct json_doc *json_parse(const char *file, struct span text, struct err *e)
 {
-        return parse(file, text, false, &of_input, e);
+        return parse_text(file, text, false, &of_input, e);
 }
 
 struct json_doc *json_parse_data(const char *file, struct span text, struct err *e)
 {
-        return parse(file, text, false, &of_data, e);
+        return parse_text(file, text, false, &of_data, e);
 }
 
 size_t json_count(const struct json_doc *d) { return d->n_nodes; }
@@ -526,7 +526,7 @@ size_t json_index(const struct json_doc *d, const struct json *v) { return (size
 
 int json_check(const char *file, struct span text, struct err *e)
 {
-        struct json_doc *d = parse(file, text, true, &of_input, e);
+        struct json_doc *d = parse_text(file, text, true, &of_input, e);
         if (!d)
                 return -1;
         json_free(d);

@@ -15,14 +15,14 @@
 
 enum { BACKLOG = 128 };
 
-static int cannot(struct err *e, const char *option, const char *where)
+static int cannot_listen(struct err *e, const char *option, const char *where)
 {
         int sys = errno;
         return err_set(e, sys == EADDRINUSE ? ERR_USAGE : ERR_IO, sys, "%s %s: %s", option, where,
                        strerror(sys));
 }
 
-static int malformed(struct err *e, const char *where)
+static int malformed_address(struct err *e, const char *where)
 {
         (void) err_set(e, ERR_USAGE, 0, "--http %s: not a loopback address with a port, or unix:PATH", where);
         return err_hint(e, "--http 127.0.0.1:8080, or --http unix:/run/user/1000/cordon.http; a reverse "
@@ -46,7 +46,7 @@ int listen_unix(const char *option, const char *where, const char *path, struct 
         struct sockaddr_un a = { .sun_family = AF_UNIX };
         if (strlen(path) >= sizeof a.sun_path || !path[0]) {
                 errno = ENAMETOOLONG;
-                return cannot(e, option, where);
+                return cannot_listen(e, option, where);
         }
 
         memcpy(a.sun_path, path, strlen(path) + 1);
@@ -56,7 +56,7 @@ int listen_unix(const char *option, const char *where, const char *path, struct 
         int r = fd < 0 ? -1 : bind(fd, (struct sockaddr *) &a, sizeof a);
         (void) umask(mask);
         if (r < 0 || listen(fd, BACKLOG) < 0)
-                return cannot(e, option, where);
+                return cannot_listen(e, option, where);
         return TAKE_FD(fd);
 }
 
@@ -72,7 +72,7 @@ static int listen_tcp(const char *where, const struct sockaddr *a, socklen_t siz
         if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) < 0 ||
             bind(fd, a, size) < 0 || listen(fd, BACKLOG) < 0 ||
             getsockname(fd, (struct sockaddr *) &got, &len) < 0)
-                return cannot(e, "--http", where);
+                return cannot_listen(e, "--http", where);
 
         *ret_port = ntohs(got.sin6_port); /* at the same place for both families */
         return TAKE_FD(fd);
@@ -89,7 +89,7 @@ int listen_at(const char *where, uint16_t *ret_port, struct err *e)
         const char *colon = strrchr(where, ':');
         if (!colon || (size_t) (colon - where) >= sizeof host || str_to_u64(span_str(colon + 1), &port) < 0 ||
             port > UINT16_MAX)
-                return malformed(e, where);
+                return malformed_address(e, where);
 
         memcpy(host, where, (size_t) (colon - where));
         host[colon - where] = '\0';
@@ -102,7 +102,7 @@ int listen_at(const char *where, uint16_t *ret_port, struct err *e)
         six.sin6_addr = in6addr_loopback;
         return strcmp(host, "[::1]") == 0
                        ? listen_tcp(where, (struct sockaddr *) &six, sizeof six, ret_port, e)
-                       : malformed(e, where);
+                       : malformed_address(e, where);
 }
 
 void listen_remove(const char *where)

@@ -22,7 +22,7 @@ bool rpc_is_id(const struct json *v)
         return v && (v->type == JSON_STRING || v->type == JSON_INT) && v->len <= RPC_ID_MAX / 8;
 }
 
-static void invalid(struct rpc *m, int code, const char *why)
+static void invalid_message(struct rpc *m, int code, const char *why)
 {
         m->kind = RPC_INVALID;
         m->code = code;
@@ -44,17 +44,17 @@ static void read_response(struct rpc *m, const struct json *root)
         m->result = json_get(root, "result");
         m->error = json_get(root, "error");
         if (!m->result == !m->error) {
-                invalid(m, RPC_INVALID_REQUEST, "a message has a method, a result or an error");
+                invalid_message(m, RPC_INVALID_REQUEST, "a message has a method, a result or an error");
                 return;
         }
 
         if (m->error && m->error->type != JSON_OBJECT) {
-                invalid(m, RPC_INVALID_REQUEST, "error is an object");
+                invalid_message(m, RPC_INVALID_REQUEST, "error is an object");
                 return;
         }
 
         if (!m->id) {
-                invalid(m, RPC_INVALID_REQUEST, "a response has an id");
+                invalid_message(m, RPC_INVALID_REQUEST, "a response has an id");
                 return;
         }
 
@@ -66,12 +66,12 @@ static void read_object(struct rpc *m, const struct json *root)
         const char *version = rpc_text(root, "jsonrpc");
         const struct json *id = json_get(root, "id"), *params = json_get(root, "params");
         if (!version || strcmp(version, "2.0") != 0) {
-                invalid(m, RPC_INVALID_REQUEST, "jsonrpc is \"2.0\"");
+                invalid_message(m, RPC_INVALID_REQUEST, "jsonrpc is \"2.0\"");
                 return;
         }
 
         if (id && !rpc_is_id(id)) {
-                invalid(m, RPC_INVALID_REQUEST, "id is a short string or an integer");
+                invalid_message(m, RPC_INVALID_REQUEST, "id is a short string or an integer");
                 return;
         }
 
@@ -83,12 +83,12 @@ static void read_object(struct rpc *m, const struct json *root)
 
         m->method = rpc_text(root, "method");
         if (!m->method) {
-                invalid(m, RPC_INVALID_REQUEST, "method is a string");
+                invalid_message(m, RPC_INVALID_REQUEST, "method is a string");
                 return;
         }
 
         if (params && params->type != JSON_OBJECT) {
-                invalid(m, RPC_INVALID_REQUEST, "params is an object");
+                invalid_message(m, RPC_INVALID_REQUEST, "params is an object");
                 return;
         }
 
@@ -101,19 +101,19 @@ void rpc_read(struct span line, struct rpc *ret)
         struct err e;
         *ret = (struct rpc){ .method = "" };
         if (line.n > RPC_LINE_MAX) {
-                invalid(ret, RPC_PARSE_ERROR, "the message is too long");
+                invalid_message(ret, RPC_PARSE_ERROR, "the message is too long");
                 return;
         }
 
         ret->doc = json_parse_data("message", line, &e);
         if (!ret->doc) {
-                invalid(ret, RPC_PARSE_ERROR, "the message is not JSON");
+                invalid_message(ret, RPC_PARSE_ERROR, "the message is not JSON");
                 return;
         }
 
         const struct json *root = json_root(ret->doc);
         if (root->type != JSON_OBJECT || has_odd_key(ret->doc)) {
-                invalid(ret, RPC_INVALID_REQUEST, "a message is one object");
+                invalid_message(ret, RPC_INVALID_REQUEST, "a message is one object");
                 return;
         }
 

@@ -139,7 +139,7 @@ static unsigned entity_unit(const uint8_t *p, size_t n, const uint8_t want[2])
         return u == UNIT_NO || u == UNIT_MORE || v == want[0] || v == want[1] ? u : UNIT_NO;
 }
 
-static unsigned unit(const struct pattern *t, size_t k, const uint8_t *p, size_t n)
+static unsigned match_unit(const struct pattern *t, size_t k, const uint8_t *p, size_t n)
 {
         const uint8_t want[2] = { t->a[k], t->b[k] };
         unsigned r = UNIT_NO;
@@ -174,7 +174,7 @@ static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
 
 /* What output/neutral.c leaves in place of something hidden: <U+0000>, <ESC[31m>, <FF>. A word is not hidden
  * by what is between its characters. Its length; UNIT_MORE: it is not complete; UNIT_NO: it is none. */
-static unsigned gap(const uint8_t *p, size_t n)
+static unsigned match_gap(const uint8_t *p, size_t n)
 {
         enum { GAP_MAX = 24 };
         size_t i = 1;
@@ -214,9 +214,9 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
                         at++;
                         continue;
                 }
-                unsigned u = at < n ? unit(t, k, p + at, n - at) : UNIT_MORE;
+                unsigned u = at < n ? match_unit(t, k, p + at, n - at) : UNIT_MORE;
                 if (u == UNIT_NO && k && p[at] == '<' && gaps < GAPS * t->n) {
-                        u = gap(p + at, n - at);
+                        u = match_gap(p + at, n - at);
                         gaps++;
                         k -= u != UNIT_MORE && u != UNIT_NO; /* the same character again */
                 }
@@ -233,7 +233,7 @@ static struct match match_at(const struct pattern *t, const uint8_t *p, size_t n
 /* ---- the text ---- */
 
 /* The next byte that may begin a match, or the end: the fast path for nearly all bytes of a body. */
-static size_t skip(const uint8_t first[256], const uint8_t *p, size_t i, size_t n)
+static size_t skip_bytes(const uint8_t first[256], const uint8_t *p, size_t i, size_t n)
 {
         while (i + 8 <= n && !(first[p[i]] | first[p[i + 1]] | first[p[i + 2]] | first[p[i + 3]] |
                                first[p[i + 4]] | first[p[i + 5]] | first[p[i + 6]] | first[p[i + 7]]))
@@ -318,7 +318,7 @@ bool secret_words_next(const struct secret_words *set, struct span in, size_t fr
 {
         size_t i = from;
 
-        while ((i = skip(set->first, in.p, i, in.n)) < in.n) {
+        while ((i = skip_bytes(set->first, in.p, i, in.n)) < in.n) {
                 unsigned word = 0;
                 if (!may_start(set, in.p + i, in.n - i, end)) {
                         i++;
@@ -359,7 +359,7 @@ uint64_t secret_words_find(const struct secret_words *set, struct span text)
 /* Upper bound for all spellings of a word. */
 static size_t bytes_of(size_t n) { return 2 * (RAW_FORMS * n + 2 * n + 2 * n + 3 * (n * 4 / 3 + 2)); }
 
-static void room(struct secret_words *set, struct pattern *t, size_t n)
+static void make_room(struct secret_words *set, struct pattern *t, size_t n)
 {
         t->a = set->bytes + set->bytes_used;
         t->b = t->a + n;
@@ -370,7 +370,7 @@ static void room(struct secret_words *set, struct pattern *t, size_t n)
 static void add_raw(struct secret_words *set, struct pattern *t, struct span word, uint8_t escapes)
 {
         t->escapes = escapes;
-        room(set, t, word.n);
+        make_room(set, t, word.n);
         for (size_t i = 0; i < word.n; i++) {
                 t->a[i] = lower(word.p[i]);
                 t->b[i] = upper(word.p[i]);
@@ -380,7 +380,7 @@ static void add_raw(struct secret_words *set, struct pattern *t, struct span wor
 /* UTF-16 in either byte order: a zero byte between any two. */
 static void add_wide(struct secret_words *set, struct pattern *t, struct span word)
 {
-        room(set, t, 2 * word.n - 1);
+        make_room(set, t, 2 * word.n - 1);
         for (size_t i = 0; i < 2 * word.n - 1; i++) {
                 t->a[i] = i & 1 ? 0 : lower(word.p[i / 2]);
                 t->b[i] = i & 1 ? 0 : upper(word.p[i / 2]);
@@ -391,7 +391,7 @@ static void add_hex(struct secret_words *set, struct pattern *t, struct span wor
 {
         static const char low[] = "0123456789abcdef";
         t->escapes = ESCAPE_ALL;
-        room(set, t, 2 * word.n);
+        make_room(set, t, 2 * word.n);
         for (size_t i = 0; i < 2 * word.n; i++) {
                 t->a[i] = (uint8_t) low[i & 1 ? word.p[i / 2] & 15 : word.p[i / 2] >> 4];
                 t->b[i] = upper(t->a[i]);
@@ -405,7 +405,7 @@ static void add_base64(struct secret_words *set, struct pattern *t, struct span 
         size_t first = (8 * offset + 5) / 6, end = (8 * (offset + word.n)) / 6;
         t->lines = true;
         t->escapes = ESCAPE_ALL;
-        room(set, t, end - first);
+        make_room(set, t, end - first);
         for (size_t i = first; i < end; i++) {
                 unsigned v = 0;
                 for (size_t bit = 6 * i; bit < 6 * i + 6; bit++) {
@@ -425,7 +425,7 @@ static void mark_pair(struct secret_words *set, uint8_t a, uint8_t b)
         set->starts[pair >> 3] = (uint8_t) (set->starts[pair >> 3] | 1u << (pair & 7));
 }
 
-static void mark(struct secret_words *set, const struct pattern *t)
+static void mark_pattern(struct secret_words *set, const struct pattern *t)
 {
         static const uint8_t leaders[] = { '%', '\\', '&' };
         for (unsigned second = 0; second < 256; second++) {
@@ -463,7 +463,7 @@ static void add_word(struct secret_words *set, struct span word, unsigned index)
 
         for (; t < end; t++, set->n++) {
                 t->word = index;
-                mark(set, t);
+                mark_pattern(set, t);
         }
 }
 

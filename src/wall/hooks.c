@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* True when `list`, separated by commas, holds `name`. */
-static bool lists(const char *list, const char *name)
+static bool lists_name(const char *list, const char *name)
 {
         size_t n = strlen(name);
         for (const char *at = list; at && *at; at = strchr(at, ','), at = at ? at + 1 : NULL)
@@ -21,16 +21,16 @@ static bool lists(const char *list, const char *name)
         return false;
 }
 
-bool wall_excused(enum wall_layer l) { return lists(getenv("CORDON_KNOCKOUT"), wall_layer_name(l)); }
-bool wall_unscoped(void) { return lists(getenv("CORDON_KNOCKOUT"), "scopes"); }
+bool wall_excused(enum wall_layer l) { return lists_name(getenv("CORDON_KNOCKOUT"), wall_layer_name(l)); }
+bool wall_unscoped(void) { return lists_name(getenv("CORDON_KNOCKOUT"), "scopes"); }
 bool wall_left_out(enum wall_layer l)
 {
-        return wall_excused(l) || lists(getenv("CORDON_SABOTAGE"), wall_layer_name(l));
+        return wall_excused(l) || lists_name(getenv("CORDON_SABOTAGE"), wall_layer_name(l));
 }
 
 /* The name is printed for the process that waits for it: the time that a start takes to get here depends on
  * the load. */
-static void hold(const char *name)
+static void hold_at(const char *name)
 {
         char was[16] = "", here[16];
         const struct timespec a_while = { 2, 0 };
@@ -55,7 +55,7 @@ void wall_step(const char *name)
                 return;
 
         if (want[n] == '\0')
-                hold(name);
+                hold_at(name);
 
         if (strcmp(want + n, ":kill") != 0)
                 return;

@@ -33,12 +33,12 @@ struct scan {
 
 typedef int line_fn(struct scan *s, struct span line);
 
-static struct host_hierarchy *hierarchy(struct scan *s, unsigned i)
+static struct host_hierarchy *read_hierarchy(struct scan *s, unsigned i)
 {
         return i == V2 ? &s->h->v2 : &s->h->v1[i];
 }
 
-static int octal(const uint8_t *p, size_t n)
+static int octal_digit(const uint8_t *p, size_t n)
 {
         if (n < 4 || p[1] < '0' || p[1] > '3' || p[2] < '0' || p[2] > '7' || p[3] < '0' || p[3] > '7')
                 return -1;
@@ -54,7 +54,7 @@ int host_mount_path(struct span in, char *out, size_t cap)
         for (size_t i = 0; i < in.n; i++) {
                 int c = in.p[i];
                 if (c == '\\') {
-                        c = octal(in.p + i, in.n - i);
+                        c = octal_digit(in.p + i, in.n - i);
                         i += 3;
                 }
                 if (c <= 0 || n + 1 >= cap)
@@ -69,7 +69,7 @@ int host_mount_path(struct span in, char *out, size_t cap)
 /* Keeps the first mount of a hierarchy, unless a later one shows more of it. */
 static int note_mount(struct scan *s, unsigned i, struct span root, struct span mount)
 {
-        struct host_hierarchy *y = hierarchy(s, i);
+        struct host_hierarchy *y = read_hierarchy(s, i);
         if (y->present && (strcmp(s->root[i], "/") == 0 || !span_is(root, "/")))
                 return 0;
 
@@ -130,7 +130,7 @@ static bool has_dotdot(struct span path)
         return false;
 }
 
-static bool ends(struct span s, const char *tail)
+static bool ends_in(struct span s, const char *tail)
 {
         size_t n = strlen(tail);
         return s.n >= n && memcmp(s.p + s.n - n, tail, n) == 0;
@@ -140,11 +140,11 @@ static bool ends(struct span s, const char *tail)
  */
 static int note_own(struct scan *s, unsigned i, struct span path)
 {
-        struct host_hierarchy *y = hierarchy(s, i);
+        struct host_hierarchy *y = read_hierarchy(s, i);
         if (path.n == 0 || path.p[0] != '/' || memchr(path.p, '\0', path.n))
                 return -1;
 
-        if (!y->present || has_dotdot(path) || ends(path, " (deleted)"))
+        if (!y->present || has_dotdot(path) || ends_in(path, " (deleted)"))
                 return 0;
 
         size_t skip = strcmp(s->root[i], "/") == 0 ? 0 : strlen(s->root[i]);
@@ -286,7 +286,7 @@ static bool is_there(const struct host_hierarchy *y, enum host_cgroup_fs fs)
 /* A mount of only a part of its hierarchy does not have our group at the path that the kernel reports. */
 static int try_place(struct scan *s, unsigned i, const char *mount, struct span own)
 {
-        struct host_hierarchy *y = hierarchy(s, i);
+        struct host_hierarchy *y = read_hierarchy(s, i);
         *y = (struct host_hierarchy){ .present = true };
         (void) stpcpy(s->root[i], "/");
         (void) snprintf(y->mount, sizeof y->mount, "%s", mount);

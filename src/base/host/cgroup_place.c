@@ -14,7 +14,7 @@
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, DEPTH_MAX = 64 };
 
 /* Returns `fd`, or closes it and returns -1 with ENODEV. */
-static int checked(int fd, enum host_cgroup_fs fs)
+static int checked_group(int fd, enum host_cgroup_fs fs)
 {
         struct statfs s;
         if (fd < 0 || fs == HOST_CGROUP_ANY)
@@ -41,7 +41,7 @@ int host_cgroup_top(const struct host_hierarchy *y, enum host_cgroup_fs fs)
                 errno = ENODEV;
                 return -1;
         }
-        return checked(open(y->mount, DIR_FLAGS), fs);
+        return checked_group(open(y->mount, DIR_FLAGS), fs);
 }
 
 /* Copies the next name of a path, NUL-terminated, to `name`; false at the end. Never returns "." or "..". */
@@ -65,7 +65,7 @@ int host_cgroup_at(const struct host_hierarchy *y, const char *path, enum host_c
         char name[256];
         AUTO_FD(at, host_cgroup_top(y, fs));
         while (at >= 0 && next_name(&path, name)) {
-                int below = checked(openat(at, name, DIR_FLAGS), fs);
+                int below = checked_group(openat(at, name, DIR_FLAGS), fs);
                 int kept = errno;
                 fd_close(&at);
                 at = below;
@@ -112,7 +112,7 @@ int host_cgroup_seat(const struct host_hierarchy *v2, enum host_cgroup_fs fs)
                         seat = fcntl(at, F_DUPFD_CLOEXEC, 3);
                 if (!next_name(&path, name))
                         break;
-                int below = checked(openat(at, name, DIR_FLAGS), fs);
+                int below = checked_group(openat(at, name, DIR_FLAGS), fs);
                 if (below < 0)
                         return -1;
                 fd_close(&at);

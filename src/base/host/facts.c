@@ -32,7 +32,7 @@ static int read_caps(uint64_t *ret_effective)
         return 0;
 }
 
-static unsigned number(const char **at)
+static unsigned read_number(const char **at)
 {
         unsigned n = 0;
         for (; **at >= '0' && **at <= '9' && n < 100000; (*at)++)
@@ -80,11 +80,11 @@ int host_facts_quick(struct host_facts *ret, struct err *e)
                 return err_set(e, ERR_HOST, errno, "cannot read the kernel's version");
 
         const char *at = u.release;
-        f.kernel_major = number(&at);
+        f.kernel_major = read_number(&at);
         if (*at == '.')
                 at++;
 
-        f.kernel_minor = number(&at);
+        f.kernel_minor = read_number(&at);
         f.maps_all = f.uid == 0 && maps_all_ids();
         f.has_setid = has(caps, CAP_SETUID) && has(caps, CAP_SETGID);
         f.has_sys_admin = has(caps, CAP_SYS_ADMIN);

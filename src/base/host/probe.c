@@ -28,7 +28,7 @@ static const struct {
         { "io_uring", host_look_io_uring, false },     { "kvm", host_look_kvm, false },
 };
 
-static void look(const struct cordon_context *cx, unsigned i, struct host_finding *ret)
+static void look_probe(const struct cordon_context *cx, unsigned i, struct host_finding *ret)
 {
         *ret = (struct host_finding){ .cx = cx, .layer = rows[i].layer, .needed = rows[i].needed };
         rows[i].look(ret);
@@ -38,7 +38,7 @@ bool host_look_at(const struct cordon_context *cx, const char *layer, struct hos
 {
         for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
                 if (strcmp(rows[i].layer, layer) == 0)
-                        return look(cx, i, ret), true;
+                        return look_probe(cx, i, ret), true;
         return false;
 }
 
@@ -47,7 +47,7 @@ bool host_missing(const struct cordon_context *cx, struct host_finding *ret)
         for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++) {
                 if (!rows[i].needed)
                         continue;
-                look(cx, i, ret);
+                look_probe(cx, i, ret);
                 if (ret->state == HOST_NO)
                         return true;
         }
@@ -58,6 +58,6 @@ unsigned host_probe(const struct cordon_context *cx, struct host_finding *ret, u
 {
         unsigned n = 0;
         for (; n < cap && n < sizeof rows / sizeof *rows; n++)
-                look(cx, n, &ret[n]);
+                look_probe(cx, n, &ret[n]);
         return n;
 }

@@ -100,7 +100,7 @@ static bool may_make(int dir, int *ret_sys)
         return false;
 }
 
-static void refuse(struct host_finding *f, const char *what, bool v2, int sys)
+static void refuse_groups(struct host_finding *f, const char *what, bool v2, int sys)
 {
         host_say(f, HOST_WEAK, "cannot use %s (%s); rlimits only", what, strerror(sys));
         if (sys == EROFS)
@@ -140,7 +140,7 @@ static void look_limit(struct host_finding *f, enum host_controller c, const cha
                      : geteuid() == 0 ? host_cgroup_top(&h.v2, HOST_CGROUP_V2)
                                       : host_cgroup_seat(&h.v2, HOST_CGROUP_V2));
         if (!may_make(dir, &sys))
-                refuse(f, what, v2, sys);
+                refuse_groups(f, what, v2, sys);
         else
                 host_say(f, HOST_YES, "%s%s", what,
                          !v2 && h.v2.present ? " (hybrid: v2 is also mounted)" : "");

@@ -23,7 +23,7 @@
 
 enum step { STEP_UNSHARE = 1, STEP_MAP, STEP_MOUNT, STEP_CHILD, STEP_ATTR, STEP_TREE };
 
-static int failed(struct host_outcome *o, enum step step)
+static int step_failed(struct host_outcome *o, enum step step)
 {
         o->step = (int) step;
         return errno ? errno : EIO;
@@ -44,27 +44,27 @@ static int write_maps(uid_t uid, gid_t gid)
 }
 
 /* Enters a user namespace with others, mapped to ourselves, with private mounts. */
-static int enter(struct host_outcome *o, unsigned long flags)
+static int enter_namespaces(struct host_outcome *o, unsigned long flags)
 {
         uid_t uid = geteuid();
         gid_t gid = getegid();
         if (unshare((int) (CLONE_NEWUSER | CLONE_NEWNS | flags)) < 0)
-                return failed(o, STEP_UNSHARE);
+                return step_failed(o, STEP_UNSHARE);
 
         if (write_maps(uid, gid) < 0)
-                return failed(o, STEP_MAP);
+                return step_failed(o, STEP_MAP);
 
         if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         return 0;
 }
 
 static int try_userns(struct host_outcome *o, unsigned long flags)
 {
-        int sys = enter(o, flags);
+        int sys = enter_namespaces(o, flags);
         if (sys == 0 && mount("none", "/tmp", "tmpfs", MS_NOSUID | MS_NODEV, "size=64k") < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
         return sys;
 }
 
@@ -88,7 +88,7 @@ static void mend_apparmor(struct host_finding *f)
 }
 
 /* The known reasons, most specific first. */
-static void explain(struct host_finding *f, const struct host_outcome *o)
+static void explain_step(struct host_finding *f, const struct host_outcome *o)
 {
         char why[96];
         (void) host_why(o, why);
@@ -118,7 +118,7 @@ void host_look_userns(struct host_finding *f)
 {
         struct host_outcome o = host_try(try_userns, 0);
         if (o.sys)
-                explain(f, &o);
+                explain_step(f, &o);
         else
                 host_say(f, HOST_YES, "works");
 }
@@ -149,8 +149,8 @@ void host_look_ipc(struct host_finding *f) { look_ns(f, CLONE_NEWIPC, "made"); }
 
 static int try_name(struct host_outcome *o, unsigned long flags)
 {
-        int sys = enter(o, flags);
-        return sys == 0 && sethostname("box", 3) < 0 ? failed(o, STEP_MOUNT) : sys;
+        int sys = enter_namespaces(o, flags);
+        return sys == 0 && sethostname("box", 3) < 0 ? step_failed(o, STEP_MOUNT) : sys;
 }
 
 /* podman's filter lets user namespaces be made, but no name be set in them. */
@@ -176,16 +176,16 @@ static int mount_proc(struct host_outcome *o, bool subset)
 {
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "proc", 1));
         if (fs < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         if (subset && syscall(SYS_fsconfig, fs, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
         if (syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
-        return mnt < 0 ? failed(o, STEP_MOUNT) : 0;
+        return mnt < 0 ? step_failed(o, STEP_MOUNT) : 0;
 }
 
 /* Mounts a complete /proc, covers one name in it, then restricts it: a box's /proc/cpuinfo needs this. It is
@@ -195,22 +195,22 @@ static int cover_proc(struct host_outcome *o)
         struct stat st;
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "proc", 1));
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
         if (mnt < 0 || syscall(SYS_move_mount, mnt, "", AT_FDCWD, "/tmp", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/dev/null", OPEN_TREE_CLONE | O_CLOEXEC));
         if (tree < 0 || syscall(SYS_move_mount, tree, "", mnt, "stat", MOVE_MOUNT_F_EMPTY_PATH) < 0)
-                return failed(o, STEP_TREE);
+                return step_failed(o, STEP_TREE);
 
         AUTO_FD(again, (int) syscall(SYS_fspick, mnt, "", FSPICK_CLOEXEC | FSPICK_EMPTY_PATH));
         if (again < 0 || syscall(SYS_fsconfig, again, FSCONFIG_SET_STRING, "subset", "pid", 0) < 0 ||
             syscall(SYS_fsconfig, again, FSCONFIG_CMD_RECONFIGURE, NULL, NULL, 0) < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
-        return fstatat(mnt, "stat", &st, 0) < 0   ? failed(o, STEP_ATTR)
+        return fstatat(mnt, "stat", &st, 0) < 0   ? step_failed(o, STEP_ATTR)
                : fstatat(mnt, "sys", &st, 0) == 0 ? EEXIST
                                                   : 0;
 }
@@ -231,13 +231,13 @@ static _Noreturn void init_of_new_ns(enum proc_try how)
 static int try_pid(struct host_outcome *o, unsigned long arg)
 {
         int status;
-        int sys = enter(o, CLONE_NEWPID);
+        int sys = enter_namespaces(o, CLONE_NEWPID);
         if (sys)
                 return sys;
 
         pid_t pid = fork();
         if (pid < 0)
-                return failed(o, STEP_CHILD);
+                return step_failed(o, STEP_CHILD);
 
         if (pid == 0) {
                 (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -245,7 +245,7 @@ static int try_pid(struct host_outcome *o, unsigned long arg)
         }
 
         if (waitpid(pid, &status, 0) < 0)
-                return failed(o, STEP_CHILD);
+                return step_failed(o, STEP_CHILD);
 
         o->step = STEP_CHILD;
         return WIFEXITED(status) ? WEXITSTATUS(status) : EIO;
@@ -301,26 +301,26 @@ static int try_mount(struct host_outcome *o, unsigned long arg)
 {
         (void) arg;
         struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV };
-        int sys = enter(o, 0);
+        int sys = enter_namespaces(o, 0);
         if (sys)
                 return sys;
 
         AUTO_FD(fs, (int) syscall(SYS_fsopen, "tmpfs", 1));
         if (fs < 0 || syscall(SYS_fsconfig, fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         AUTO_FD(mnt, (int) syscall(SYS_fsmount, fs, 1, 0));
         if (mnt < 0 ||
             syscall(SYS_move_mount, mnt, "", AT_FDCWD, "/tmp", 4 /* MOVE_MOUNT_F_EMPTY_PATH */) < 0)
-                return failed(o, STEP_MOUNT);
+                return step_failed(o, STEP_MOUNT);
 
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/usr",
                                     1 /* OPEN_TREE_CLONE */ | O_CLOEXEC | AT_RECURSIVE));
         if (tree < 0)
-                return failed(o, STEP_TREE);
+                return step_failed(o, STEP_TREE);
 
         if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr, sizeof attr) < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
         return 0;
 }
@@ -349,11 +349,11 @@ static int try_overlay(struct host_outcome *o, unsigned long arg)
 
         if (mkdir("/tmp/l", 0700) < 0 || mkdir("/tmp/u", 0700) < 0 || mkdir("/tmp/w", 0700) < 0 ||
             mkdir("/tmp/m", 0700) < 0)
-                return failed(o, STEP_CHILD);
+                return step_failed(o, STEP_CHILD);
 
         if (mount("overlay", "/tmp/m", "overlay", 0,
                   "lowerdir=/tmp/l,upperdir=/tmp/u,workdir=/tmp/w,userxattr") < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
         return 0;
 }
@@ -385,11 +385,11 @@ static int try_fuse(struct host_outcome *o, unsigned long arg)
 
         AUTO_FD(fuse, open("/dev/fuse", O_RDWR | O_CLOEXEC)); /* in the namespace: the kernel compares */
         if (fuse < 0)
-                return failed(o, STEP_CHILD);
+                return step_failed(o, STEP_CHILD);
 
         (void) snprintf(options, sizeof options, "fd=%d,rootmode=40000,user_id=0,group_id=0", fuse);
         if (mount("fuse", "/tmp", "fuse", MS_NOSUID | MS_NODEV, options) < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
         return 0;
 }
@@ -435,7 +435,7 @@ static int userns_fd(struct host_outcome *o)
         char word = 0;
 
         if (pipe2(ready, O_CLOEXEC) < 0)
-                return failed(o, STEP_CHILD), -1;
+                return step_failed(o, STEP_CHILD), -1;
 
         pid_t pid = fork();
         if (pid == 0) {
@@ -473,11 +473,11 @@ static int try_idmap(struct host_outcome *o, unsigned long arg)
 
         AUTO_FD(tree, (int) syscall(SYS_open_tree, AT_FDCWD, "/usr", 1 | O_CLOEXEC));
         if (tree < 0)
-                return failed(o, STEP_TREE);
+                return step_failed(o, STEP_TREE);
 
         struct mount_attr attr = { .attr_set = MOUNT_ATTR_IDMAP, .userns_fd = (uint64_t) ns };
         if (syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof attr) < 0)
-                return failed(o, STEP_ATTR);
+                return step_failed(o, STEP_ATTR);
 
         return 0;
 }

@@ -18,7 +18,7 @@
 
 enum { TRY_SECONDS = 5 };
 
-static _Noreturn void child(int out, int (*fn)(struct host_outcome *, unsigned long), unsigned long arg)
+static _Noreturn void try_child(int out, int (*fn)(struct host_outcome *, unsigned long), unsigned long arg)
 {
         struct host_outcome o = { 0 };
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -42,7 +42,7 @@ struct host_outcome host_try(int (*fn)(struct host_outcome *o, unsigned long arg
                 return (struct host_outcome){ .sys = errno };
 
         if (pid == 0)
-                child(writes, fn, arg);
+                try_child(writes, fn, arg);
 
         fd_close(&writes);
         bool over = fd_await(reads, POLLIN, (TRY_SECONDS + 1) * 1000);

@@ -30,8 +30,8 @@ static bool is_ours(const char *path)
 }
 
 /* `foreign`: the first that exists but fails is_ours(). */
-static bool found(const char *dir, const char *below, const char *name, char *ret, size_t cap,
-                  char foreign[PATH_MAX])
+static bool found_program(const char *dir, const char *below, const char *name, char *ret, size_t cap,
+                          char foreign[PATH_MAX])
 {
         int n = snprintf(ret, cap, "%s%s/%s", dir, below, name);
         if (n <= 0 || (size_t) n >= cap)
@@ -50,18 +50,18 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
 {
         char here[PATH_MAX], foreign[PATH_MAX] = "";
         const char *named = context_get(cx, "CORDON_LIBEXEC");
-        if (named && found(named, "", name, ret_path, cap, foreign))
+        if (named && found_program(named, "", name, ret_path, cap, foreign))
                 return 0;
 
         ssize_t n = named ? -1 : readlink("/proc/self/exe", here, sizeof here - 1);
         if (n > 0) {
                 here[n] = '\0';
                 *strrchr(here, '/') = '\0';
-                if (found(here, "/../libexec/cordon", name, ret_path, cap, foreign))
+                if (found_program(here, "/../libexec/cordon", name, ret_path, cap, foreign))
                         return 0;
         }
 
-        if (!named && found(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
+        if (!named && found_program(CORDON_LIBEXEC, "", name, ret_path, cap, foreign))
                 return 0;
 
         if (foreign[0]) {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /* "//a/./b/" becomes "/a/b"; rejects "..", whose meaning depends on symlinks. */
-static bool clean(char *path)
+static bool clean_path(char *path)
 {
         char *to = path;
         const char *from = path;
@@ -68,7 +68,7 @@ int store_path(const struct cordon_context *cx, char ret_path[STORE_PATH_MAX], s
         else if (home)
                 n = snprintf(ret_path, STORE_PATH_MAX, "%s/.local/state/cordon", home);
 
-        if (n > 0 && n < STORE_PATH_MAX && clean(ret_path))
+        if (n > 0 && n < STORE_PATH_MAX && clean_path(ret_path))
                 return 0;
 
         (void) err_set(e, ERR_HOST, 0, "no directory for cordon's state");
@@ -81,7 +81,7 @@ int store_variable(const struct cordon_context *cx, struct err *e)
         return own_variable(cx) ? store_path(cx, path, e) : 0;
 }
 
-static int refuse(const char *name, int sys, struct err *e)
+static int refuse_store(const char *name, int sys, struct err *e)
 {
         (void) err_set(e, ERR_IO, sys, "the state directory %s cannot be used: %s", name, strerror(sys));
         if (sys == ENOSPC || sys == EDQUOT || sys == EROFS)
@@ -90,15 +90,15 @@ static int refuse(const char *name, int sys, struct err *e)
                 e, "it must belong to you and be closed to others (chmod 700); CORDON_STATE names another");
 }
 
-static int checked(int fd, const char *name, struct err *e)
+static int checked_store(int fd, const char *name, struct err *e)
 {
         AUTO_FD(dir, fd);
         struct stat st;
         if (dir < 0 || fstat(dir, &st) < 0)
-                return refuse(name, errno, e);
+                return refuse_store(name, errno, e);
 
         if (st.st_uid != geteuid() || st.st_mode & 077)
-                return refuse(name, EPERM, e);
+                return refuse_store(name, EPERM, e);
 
         return TAKE_FD(dir);
 }
@@ -106,8 +106,8 @@ static int checked(int fd, const char *name, struct err *e)
 int store_dir(int parent, const char *name, struct err *e)
 {
         if (mkdirat(parent, name, 0700) < 0 && errno != EEXIST)
-                return refuse(name, errno, e);
-        return checked(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name, e);
+                return refuse_store(name, errno, e);
+        return checked_store(openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), name, e);
 }
 
 int store_open(const struct cordon_context *cx, struct err *e)
@@ -119,9 +119,9 @@ int store_open(const struct cordon_context *cx, struct err *e)
         int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         if (fd < 0 && errno == ENOENT) {
                 if (fd_make_parents(AT_FDCWD, path) < 0 || (mkdir(path, 0700) < 0 && errno != EEXIST))
-                        return refuse(path, errno, e);
+                        return refuse_store(path, errno, e);
                 fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
         }
 
-        return checked(fd, path, e);
+        return checked_store(fd, path, e);
 }

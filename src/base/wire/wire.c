@@ -39,7 +39,7 @@ int wire_send(int fd, const void *p, size_t n, int pass)
         return k < 0 ? -1 : 0;
 }
 
-static int offer(int fd, const void *p, size_t n)
+static int offer_bytes(int fd, const void *p, size_t n)
 {
         return send(fd, p, n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
@@ -68,7 +68,7 @@ static unsigned take_passed(struct msghdr *m, int *ret_fd)
 }
 
 /* Receives at most `cap` bytes; the number is in *ret_n. */
-static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
+static int receive_bytes(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
 {
         union control c;
         struct iovec io = { .iov_base = p, .iov_len = cap };
@@ -107,7 +107,7 @@ static int receive(int fd, void *p, size_t cap, size_t *ret_n, int *ret_pass)
 }
 
 /* Rejects an unexpected message: closes the descriptor that came with it. */
-static int reject(int *pass)
+static int close_passed(int *pass)
 {
         if (pass && *pass >= 0)
                 (void) close(*pass);
@@ -122,9 +122,9 @@ static int reject(int *pass)
 int wire_recv(int fd, void *p, size_t n, int *ret_pass)
 {
         size_t got = 0;
-        int pass = -1, r = receive(fd, p, n, &got, ret_pass ? &pass : NULL);
+        int pass = -1, r = receive_bytes(fd, p, n, &got, ret_pass ? &pass : NULL);
         if (r == 1 && got != n)
-                return reject(&pass);
+                return close_passed(&pass);
 
         if (r == 1 && ret_pass)
                 *ret_pass = pass;
@@ -146,7 +146,7 @@ int wire_put(int fd, const struct wire_form *f, const void *message, int pass)
 int wire_put_now(int fd, const struct wire_form *f, const void *message)
 {
         uint8_t bytes[WIRE_MAX];
-        return offer(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
+        return offer_bytes(fd, bytes, wire_encode(f, message, bytes, sizeof bytes));
 }
 
 int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret, size_t *ret_which,
@@ -154,12 +154,12 @@ int wire_take_any(int fd, const struct wire_form *forms, size_t count, void *ret
 {
         uint8_t bytes[WIRE_MAX];
         size_t n = 0, i = 0;
-        int pass = -1, r = receive(fd, bytes, sizeof bytes, &n, ret_pass ? &pass : NULL);
+        int pass = -1, r = receive_bytes(fd, bytes, sizeof bytes, &n, ret_pass ? &pass : NULL);
         while (r == 1 && i < count && wire_decode(&forms[i], span_of(bytes, n), ret) < 0)
                 i++;
 
         if (r == 1 && i == count)
-                return reject(&pass);
+                return close_passed(&pass);
 
         *ret_which = i;
         if (r == 1 && ret_pass)

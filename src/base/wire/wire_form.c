@@ -26,7 +26,7 @@ static uint64_t read_number(const uint8_t *at, size_t width)
 }
 
 /* In the machine's byte order. */
-static uint64_t load(const uint8_t *at, uint8_t kind)
+static uint64_t load_number(const uint8_t *at, uint8_t kind)
 {
         uint16_t u16;
         uint32_t u32;
@@ -46,7 +46,7 @@ static uint64_t load(const uint8_t *at, uint8_t kind)
         }
 }
 
-static void store(uint8_t *at, uint8_t kind, uint64_t value)
+static void store_number(uint8_t *at, uint8_t kind, uint64_t value)
 {
         uint8_t u8 = (uint8_t) value;
         uint16_t u16 = (uint16_t) value;
@@ -69,7 +69,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         for (size_t i = 0; i < f->count; i++) {
                 const struct wire_field *x = &f->fields[i];
                 if (x->kind < WIRE_TEXT) {
-                        put_number(&o, load(m + x->at, x->kind), widths[x->kind]);
+                        put_number(&o, load_number(m + x->at, x->kind), widths[x->kind]);
                         continue;
                 }
 
@@ -98,7 +98,8 @@ static size_t width_of(const struct wire_field *x)
 }
 
 /* Decodes one field; returns the start of the next, or NULL. `to` NULL: only checks. */
-static const uint8_t *take(const struct wire_field *x, const uint8_t *at, const uint8_t *end, uint8_t *to)
+static const uint8_t *take_field(const struct wire_field *x, const uint8_t *at, const uint8_t *end,
+                                 uint8_t *to)
 {
         size_t left = (size_t) (end - at), width = width_of(x);
         if (left < width)
@@ -114,7 +115,7 @@ static const uint8_t *take(const struct wire_field *x, const uint8_t *at, const 
         at += width;
         if (x->kind != WIRE_TEXT) {
                 if (to)
-                        store(to + x->at, x->kind, value);
+                        store_number(to + x->at, x->kind, value);
                 return at;
         }
 
@@ -139,7 +140,7 @@ int wire_decode(const struct wire_form *f, struct span in, void *ret)
         for (int pass = 0; pass < 2; pass++) { /* checks everything before storing anything */
                 const uint8_t *at = in.p + WIRE_HEAD;
                 for (size_t i = 0; at && i < f->count; i++)
-                        at = take(&f->fields[i], at, end, pass ? ret : NULL);
+                        at = take_field(&f->fields[i], at, end, pass ? ret : NULL);
                 if (at != end)
                         return -1;
         }

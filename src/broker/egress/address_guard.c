@@ -103,7 +103,7 @@ static const struct range ranges6[] = {
         { "::", 0, REACH_RESERVED }, /* nothing else has been given out */
 };
 
-static bool inside(const uint8_t *a, const uint8_t *net, unsigned bits)
+static bool inside_net(const uint8_t *a, const uint8_t *net, unsigned bits)
 {
         if (memcmp(a, net, bits / 8) != 0)
                 return false;
@@ -115,7 +115,7 @@ static enum egress_reach find_range(const struct range *r, size_t n, int family,
 {
         for (size_t i = 0; i < n; i++) {
                 uint8_t net[16] = { 0 };
-                if (inet_pton(family, r[i].net, net) == 1 && inside(a, net, r[i].bits))
+                if (inet_pton(family, r[i].net, net) == 1 && inside_net(a, net, r[i].bits))
                         return r[i].reach;
         }
         return REACH_PUBLIC;

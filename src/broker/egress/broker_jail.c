@@ -20,7 +20,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int fail(struct err *e, const char *what)
+static int fail_jail(struct err *e, const char *what)
 {
         int sys = errno;
         return err_set(e, ERR_WALL, sys, "the broker cannot %s: %s", what, strerror(sys));
@@ -28,7 +28,7 @@ static int fail(struct err *e, const char *what)
 
 /* ---- ids ---- */
 
-static void limit(int what, rlim_t most)
+static void limit_resource(int what, rlim_t most)
 {
         struct rlimit r;
         if (getrlimit(what, &r) < 0)
@@ -47,33 +47,33 @@ static int drop_capabilities(void)
 
 int jail_memory(struct err *e)
 {
-        limit(RLIMIT_CORE, 0);
-        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? fail(e, "hide its memory") : 0;
+        limit_resource(RLIMIT_CORE, 0);
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? fail_jail(e, "hide its memory") : 0;
 }
 
 int jail_identity(uint32_t become, struct err *e)
 {
         if (chdir("/") < 0)
-                return fail(e, "leave the directory");
+                return fail_jail(e, "leave the directory");
 
         if (precedence_drop() < 0)
-                return fail(e, "leave the caller's scheduling class");
+                return fail_jail(e, "leave the caller's scheduling class");
 
         if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
                        setresuid(become, become, become) < 0))
-                return fail(e, "take an id that owns nothing");
+                return fail_jail(e, "take an id that owns nothing");
 
         if (drop_capabilities() < 0)
-                return fail(e, "drop its capabilities");
+                return fail_jail(e, "drop its capabilities");
 
         if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return fail(e, "give up new privileges");
+                return fail_jail(e, "give up new privileges");
 
         if (jail_memory(e) < 0) /* once more: another id brings the default back */
                 return -1;
 
-        limit(RLIMIT_NOFILE, 4096);
-        limit(RLIMIT_MEMLOCK, 0);
+        limit_resource(RLIMIT_NOFILE, 4096);
+        limit_resource(RLIMIT_MEMLOCK, 0);
         return 0;
 }
 
@@ -268,15 +268,16 @@ enum { MEMORY_MAX = 128 << 20 };
 int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e)
 {
         struct calls f;
-        limit(RLIMIT_NPROC, 0);
-        limit(RLIMIT_FSIZE, file_bytes);
-        limit(RLIMIT_DATA, MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
+        limit_resource(RLIMIT_NPROC, 0);
+        limit_resource(RLIMIT_FSIZE, file_bytes);
+        limit_resource(RLIMIT_DATA,
+                       MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
         if (close_files(ports, count) < 0)
-                return fail(e, "close its files");
+                return fail_jail(e, "close its files");
 
         calls_begin(&f);
         calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
         calls_allow_memory(&f);
         calls_allow_first(&f, SYS_socket, AF_INET, AF_INET6); /* internet only */
-        return calls_close(&f) < 0 ? fail(e, "close its system calls") : 0;
+        return calls_close(&f) < 0 ? fail_jail(e, "close its system calls") : 0;
 }

@@ -35,7 +35,7 @@ int checks_start(struct broker *b)
 
 /* ---- the service ---- */
 
-static void fail(struct flow *f)
+static void fail_check(struct flow *f)
 {
         f->check_failed = true;
         broker_again(f);
@@ -54,7 +54,7 @@ static void take_line(struct broker *b, uint32_t number, int line)
         f->check = (struct source){ SOURCE_CHECK, good ? TAKE_FD(fd) : -1, f };
         if (!good || broker_watch(b, &f->check, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
                 broker_forget(&f->check);
-                fail(f);
+                fail_check(f);
                 return;
         }
         broker_again(f);
@@ -74,7 +74,7 @@ void checks_serve(struct broker *b)
         broker_forget(&b->checks_source);
         for (struct flow *f = b->flows; f; f = f->next)
                 if (f->check_number && f->check.fd < 0)
-                        fail(f);
+                        fail_check(f);
 }
 
 /* ---- one answer ---- */
@@ -99,7 +99,7 @@ void checks_end(struct flow *f)
         f->check_failed = f->check_shut = false;
 }
 
-static bool give(struct flow *f)
+static bool give_body(struct flow *f)
 {
         bool end;
         struct span s = http_flow_to_check(f->http, &end);
@@ -130,7 +130,7 @@ static void take_verdict(struct flow *f, struct span text)
         json_free(d);
 }
 
-static bool take(struct flow *f)
+static bool take_answer(struct flow *f)
 {
         char *packet = f->b->buffer;
         if (!http_flow_check_room(f->http))
@@ -159,6 +159,6 @@ bool checks_move(struct flow *f)
                 return true;
         }
 
-        bool moved = f->check.fd >= 0 && give(f);
-        return (f->check.fd >= 0 && take(f)) || moved;
+        bool moved = f->check.fd >= 0 && give_body(f);
+        return (f->check.fd >= 0 && take_answer(f)) || moved;
 }

@@ -134,7 +134,7 @@ static int open_sources(struct broker *b, struct err *e)
 }
 
 /* The order matters: the resolver is forked while files can still be opened; after the jail they cannot. */
-static int start(struct broker *b, const struct egress_order *o, int fd, struct err *e)
+static int start_order(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         broker_clock(b);
         b->stage = o->kind < POLICY_STAGE__COUNT ? (enum policy_stage) o->kind : POLICY_STAGE_MOCK;
@@ -214,7 +214,7 @@ int control_start(struct broker *b, struct err *e)
         if (r != 1 || o.command != EGRESS_POLICY || fd < 0)
                 return err_set(e, ERR_INTERNAL, 0, "the broker was not given a policy");
 
-        return start(b, &o, fd, e);
+        return start_order(b, &o, fd, e);
 }
 
 /* ---- orders ---- */
@@ -229,7 +229,7 @@ _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for ea
 
 /* Accepted sockets inherit these from their listener. Closing resets: if the broker is killed, no peer takes
  * a truncated stream for whole. Only EOF from both sides takes that back: flow.c. */
-static void inherit(int fd)
+static void inherit_fd(int fd)
 {
         const struct linger reset = { 1, 0 };
         static const int on = 1, still_there_s = 20;
@@ -267,7 +267,7 @@ static void add_listener(struct broker *b, const struct egress_order *o, int fd)
                 b->watchers[b->watchers[0] != NULL] = s;
 
         if (tcp) {
-                inherit(fd);
+                inherit_fd(fd);
                 b->listeners[b->listener_count++] = s;
         }
 }
@@ -296,7 +296,7 @@ static void hear_watchers(struct broker *b)
 }
 
 /* A run of a session has ended, and its keeper waits for what is to be said of it. */
-static void settle(struct broker *b)
+static void settle_order(struct broker *b)
 {
         struct egress_message m = { .word = EGRESS_SAYS_SETTLED };
         hear_watchers(b);
@@ -368,7 +368,7 @@ void control_serve(struct broker *b)
         else if (o.command == EGRESS_LABEL)
                 join_label(b, fd);
         else if (o.command == EGRESS_SETTLE)
-                settle(b);
+                settle_order(b);
 
         fd_close(&fd);
         if (o.command == EGRESS_FINISH)

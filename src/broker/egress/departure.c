@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-static enum http_leave stay(struct flow *f, enum effect_reason why, enum effect_reason *ret_why,
-                            const char **ret_detail)
+static enum http_leave stay_flow(struct flow *f, enum effect_reason why, enum effect_reason *ret_why,
+                                 const char **ret_detail)
 {
         *ret_why = why;
         *ret_detail = labels_detail(f->b);
@@ -27,7 +27,7 @@ enum http_leave departure_connect(struct flow *f, enum effect_reason *ret_why, c
         struct policy_flow flow = labels_judge(f, NULL);
         *ret_detail = "";
         if (flow.answer == ANSWER_DENY)
-                return stay(f, flow.reason, ret_why, ret_detail);
+                return stay_flow(f, flow.reason, ret_why, ret_detail);
 
         if (decide_asks(f->door, flow))
                 return held_connect(f, flow.reason, ret_why); /* the record follows the approval */
@@ -42,7 +42,7 @@ enum http_leave departure_request(struct flow *f, const struct http_event *e, en
         struct policy_flow flow = labels_judge(f, e->websocket ? NULL : e->method);
         *ret_detail = "";
         if (flow.answer == ANSWER_DENY || (flow.answer == ANSWER_ASK && !e->whole))
-                return stay(f, flow.reason, ret_why, ret_detail);
+                return stay_flow(f, flow.reason, ret_why, ret_detail);
 
         if (decide_asks(f->door, flow))
                 return held_request(f, e, flow.reason, ret_why);

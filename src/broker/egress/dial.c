@@ -27,7 +27,7 @@ static bool may_reach(struct flow *f, const struct egress_address *a)
 }
 
 /* Families in turn, beginning with IPv6, else in the resolver's order. */
-static void order(struct dial *d, const struct egress_address *list, const bool *use, unsigned n)
+static void order_addresses(struct dial *d, const struct egress_address *list, const bool *use, unsigned n)
 {
         unsigned at[2] = { 0, 0 };
         bool six = true;
@@ -46,7 +46,7 @@ static void order(struct dial *d, const struct egress_address *list, const bool 
         }
 }
 
-static void took(struct flow *f, struct source *s, const struct egress_address *a)
+static void took_source(struct flow *f, struct source *s, const struct egress_address *a)
 {
         static const int on = 1;
         f->server = (struct source){ SOURCE_SERVER, s->fd, f };
@@ -94,7 +94,7 @@ static enum effect_reason failure_reason(int error)
 }
 
 /* One attempt. 1: connected, and the dial is over; 0: under way; -1: failed at once. */
-static int attempt(struct flow *f)
+static int attempt_dial(struct flow *f)
 {
         struct dial *d = &f->dial;
         const struct egress_address *a = &d->list[d->next];
@@ -124,7 +124,7 @@ static int attempt(struct flow *f)
                 return -1;
         }
 
-        took(f, s, a);
+        took_source(f, s, a);
         return 1;
 }
 
@@ -134,7 +134,7 @@ static enum flow_event go_on(struct flow *f)
         struct dial *d = &f->dial;
         int r = -1;
         while (r < 0 && d->next < d->count)
-                r = attempt(f);
+                r = attempt_dial(f);
 
         d->next_ns = f->b->now_ns + STAGGER_NS;
         if (r > 0)
@@ -158,7 +158,7 @@ enum flow_event dial_start(struct flow *f, const struct egress_address *list, un
         for (unsigned i = 0; i < n; i++)
                 use[i] = may_reach(f, &list[i]);
 
-        order(d, list, use, n);
+        order_addresses(d, list, use, n);
         d->active = true;
         return go_on(f);
 }
@@ -172,7 +172,7 @@ enum flow_event dial_event(struct flow *f, struct source *s, uint32_t events)
                 return EVENT_NONE;
 
         if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &n) == 0 && error == 0) {
-                took(f, s, &d->list[s - d->attempt]);
+                took_source(f, s, &d->list[s - d->attempt]);
                 return EVENT_CONNECTED;
         }
 

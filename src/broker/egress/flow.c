@@ -77,7 +77,7 @@ static void leave_server(struct flow *f)
         broker_forget(&f->server);
 }
 
-static void over(struct flow *f, bool reset);
+static void end_flow(struct flow *f, bool reset);
 
 /* The connection of these streams is over: none of them has a client any more. */
 static void streams_over(struct flow *f)
@@ -85,12 +85,12 @@ static void streams_over(struct flow *f)
         while (f->streams) {
                 struct flow *c = f->streams;
                 http_flow_client_left(c->http);
-                over(c, true);
+                end_flow(c, true);
         }
 }
 
 /* Closes both ends. It is freed after this round: events of it may still point here. */
-static void over(struct flow *f, bool reset)
+static void end_flow(struct flow *f, bool reset)
 {
         struct broker *b = f->b;
         b->lingering -= f->state == FLOW_LINGERING;
@@ -117,22 +117,22 @@ static void over(struct flow *f, bool reset)
         b->dead = f;
 }
 
-static enum flow_event cut(struct flow *f)
+static enum flow_event cut_flow(struct flow *f)
 {
-        over(f, true);
+        end_flow(f, true);
         return EVENT_NONE;
 }
 
-static enum flow_event finish(struct flow *f)
+static enum flow_event finish_flow(struct flow *f)
 {
-        over(f, false);
+        end_flow(f, false);
         return EVENT_NONE;
 }
 
-static enum flow_event linger(struct flow *f)
+static enum flow_event linger_flow(struct flow *f)
 {
         if (f->parent) /* no socket */
-                return finish(f);
+                return finish_flow(f);
 
         streams_over(f);
         (void) ahead_over(f, LEDGER_END_DONE, "done", NULL);
@@ -172,7 +172,7 @@ void flow_free_dead(struct broker *b)
 /* ---- before it leaves ---- */
 
 /* Bytes: a connection is one effect. */
-static enum flow_event record(struct flow *f)
+static enum flow_event record_flow(struct flow *f)
 {
         enum effect_reason why;
         const char *detail = "";
@@ -190,7 +190,7 @@ static enum flow_event record(struct flow *f)
 
 static enum flow_event connect_server(struct flow *f);
 
-static enum flow_event recorded(struct flow *f)
+static enum flow_event after_record(struct flow *f)
 {
         if (departure_again(f))
                 return connect_server(f);
@@ -226,13 +226,13 @@ static void note_try(const struct flow *f, bool good)
         n->rest_ns = n->fails >= FAILS_IN_A_ROW ? f->b->now_ns + REST_S * UINT64_C(1000000000) : 0;
 }
 
-static enum flow_event fail(struct flow *f, enum effect_reason why)
+static enum flow_event fail_flow(struct flow *f, enum effect_reason why)
 {
         f->why = why;
         return EVENT_FAILED;
 }
 
-static enum flow_event dial(struct flow *f, const struct egress_address *list, unsigned n)
+static enum flow_event dial_flow(struct flow *f, const struct egress_address *list, unsigned n)
 {
         f->state = FLOW_DIALING;
         return dial_start(f, list, n);
@@ -247,14 +247,14 @@ static enum flow_event connect_server(struct flow *f)
         f->dial.refused[0] = f->address[0] = '\0';
         f->name = NULL;
         if (b->stage == POLICY_STAGE_MOCK) /* for every caller: this is the only place that connects */
-                return fail(f, REASON_MOCK_NOTHING);
+                return fail_flow(f, REASON_MOCK_NOTHING);
 
         if (f->to_is_address)
-                return dial(f, &f->literal, 1);
+                return dial_flow(f, &f->literal, 1);
 
         f->name = names_get(&b->names, f->to_host);
         if (!f->name)
-                return fail(f, REASON_TOO_MANY_NAMES);
+                return fail_flow(f, REASON_TOO_MANY_NAMES);
 
         bool fresh = f->name->state != NAME_UNKNOWN && b->now_ns < f->name->good_until_ns;
         if (fresh && f->name->state != NAME_ASKED)
@@ -266,15 +266,15 @@ static enum flow_event connect_server(struct flow *f)
         return EVENT_NONE; /* flow_resolved() reports it, also if the result is known at once */
 }
 
-static enum flow_event resolved(struct flow *f)
+static enum flow_event after_resolve(struct flow *f)
 {
         if (is_resting(f))
-                return fail(f, REASON_BACK_OFF);
+                return fail_flow(f, REASON_BACK_OFF);
 
         if (f->name->state == NAME_FAILED || f->name->count == 0)
-                return fail(f, resolver_why(f->b, f->name));
+                return fail_flow(f, resolver_why(f->b, f->name));
 
-        return dial(f, f->name->address, f->name->count);
+        return dial_flow(f, f->name->address, f->name->count);
 }
 
 /* The request that needs the server goes on while the connection is pending. */
@@ -293,7 +293,7 @@ static bool watch_server(struct flow *f)
         return broker_watch(f->b, &f->server, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) == 0;
 }
 
-static enum flow_event relay(struct flow *f)
+static enum flow_event relay_flow(struct flow *f)
 {
         labels_raise(f->b, f->door);
         return watch_server(f) ? relay_init(f) : EVENT_CUT;
@@ -327,7 +327,7 @@ static bool is_guarded(const struct flow *f, struct guarded *ret)
         return true;
 }
 
-static enum flow_event failed(struct flow *f)
+static enum flow_event after_failure(struct flow *f)
 {
         struct guarded g;
         if (is_guarded(f, &g)) {
@@ -377,7 +377,7 @@ static enum flow_event relay_io(struct flow *f) { return relay_event(f, f->io, f
 
 /* ---- time ---- */
 
-static enum flow_event tick(struct flow *f)
+static enum flow_event tick_flow(struct flow *f)
 {
         if (f->door && decide_closed(f->b, f->door)) { /* also cuts a request in the middle */
                 accounting_deny(f->b,
@@ -388,7 +388,7 @@ static enum flow_event tick(struct flow *f)
 
         if (f->give_up_ns && f->b->now_ns >= f->give_up_ns) {
                 dial_stop(f);
-                return fail(f, REASON_NO_ANSWER_IN_TIME);
+                return fail_flow(f, REASON_NO_ANSWER_IN_TIME);
         }
 
         return f->state == FLOW_DIALING ? dial_tick(f) : EVENT_NONE;
@@ -400,59 +400,60 @@ typedef enum flow_event (*flow_step)(struct flow *f);
 
 /* An opaque connection: bytes are moved and not read. An empty entry does nothing. */
 static const flow_step bytes[FLOW_STATE__COUNT][EVENT__COUNT] = {
-        [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record,
-                             [EVENT_RECORDED] = recorded,
+        [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record_flow,
+                             [EVENT_RECORDED] = after_record,
                              [EVENT_IO] = wait_io,
-                             [EVENT_TICK] = tick,
-                             [EVENT_CUT] = cut },
-        [FLOW_RESOLVING] = { [EVENT_RESOLVED] = resolved,
-                             [EVENT_FAILED] = failed,
+                             [EVENT_TICK] = tick_flow,
+                             [EVENT_CUT] = cut_flow },
+        [FLOW_RESOLVING] = { [EVENT_RESOLVED] = after_resolve,
+                             [EVENT_FAILED] = after_failure,
                              [EVENT_IO] = wait_io,
-                             [EVENT_TICK] = tick,
-                             [EVENT_CUT] = cut },
-        [FLOW_DIALING] = { [EVENT_CONNECTED] = relay,
-                           [EVENT_FAILED] = failed,
+                             [EVENT_TICK] = tick_flow,
+                             [EVENT_CUT] = cut_flow },
+        [FLOW_DIALING] = { [EVENT_CONNECTED] = relay_flow,
+                           [EVENT_FAILED] = after_failure,
                            [EVENT_IO] = wait_io,
-                           [EVENT_TICK] = tick,
-                           [EVENT_CUT] = cut },
+                           [EVENT_TICK] = tick_flow,
+                           [EVENT_CUT] = cut_flow },
         [FLOW_OPEN] = { [EVENT_IO] = relay_io,
-                        [EVENT_TICK] = tick,
-                        [EVENT_DONE] = finish,
-                        [EVENT_CUT] = cut },
+                        [EVENT_TICK] = tick_flow,
+                        [EVENT_DONE] = finish_flow,
+                        [EVENT_CUT] = cut_flow },
 };
 
 /* A connection whose requests are decided one by one, each with its own door and server: it is open while
  * they are pending. */
 static const flow_step requests[FLOW_STATE__COUNT][EVENT__COUNT] = {
         [FLOW_RESOLVING] = { [EVENT_RECORDED] = request_recorded,
-                             [EVENT_RESOLVED] = resolved,
+                             [EVENT_RESOLVED] = after_resolve,
                              [EVENT_FAILED] = request_failed,
                              [EVENT_IO] = requests_drive,
                              [EVENT_WANTS_SERVER] = connect_request,
-                             [EVENT_TICK] = tick,
-                             [EVENT_ANSWERED] = linger,
-                             [EVENT_CUT] = cut },
+                             [EVENT_TICK] = tick_flow,
+                             [EVENT_ANSWERED] = linger_flow,
+                             [EVENT_CUT] = cut_flow },
         [FLOW_DIALING] = { [EVENT_RECORDED] = request_recorded,
                            [EVENT_CONNECTED] = request_connected,
                            [EVENT_FAILED] = request_failed,
                            [EVENT_IO] = requests_drive,
                            [EVENT_WANTS_SERVER] = connect_request,
-                           [EVENT_TICK] = tick,
-                           [EVENT_ANSWERED] = linger,
-                           [EVENT_CUT] = cut },
+                           [EVENT_TICK] = tick_flow,
+                           [EVENT_ANSWERED] = linger_flow,
+                           [EVENT_CUT] = cut_flow },
         [FLOW_OPEN] = { [EVENT_ACCEPTED] = requests_drive,
                         [EVENT_RECORDED] = request_recorded,
                         [EVENT_IO] = requests_drive,
                         [EVENT_WANTS_SERVER] = connect_request,
-                        [EVENT_TICK] = tick,
-                        [EVENT_ANSWERED] = linger,
-                        [EVENT_CUT] = cut },
+                        [EVENT_TICK] = tick_flow,
+                        [EVENT_ANSWERED] = linger_flow,
+                        [EVENT_CUT] = cut_flow },
 };
 
 /* Either, when its last answer is out. */
-static const flow_step lingering[EVENT__COUNT] = {
-        [EVENT_IO] = linger_event, [EVENT_TICK] = linger_tick, [EVENT_DONE] = finish, [EVENT_CUT] = cut
-};
+static const flow_step lingering[EVENT__COUNT] = { [EVENT_IO] = linger_event,
+                                                   [EVENT_TICK] = linger_tick,
+                                                   [EVENT_DONE] = finish_flow,
+                                                   [EVENT_CUT] = cut_flow };
 
 /* The run has read labelled data since the last event: what is under way must be fit for it. */
 static enum flow_event after_rise(struct flow *f, enum flow_event e)
@@ -502,7 +503,7 @@ static struct flow *stream_flow(struct flow *connection)
         if (requests_begin(f) == 0)
                 return f;
 
-        over(f, true);
+        end_flow(f, true);
         return NULL;
 }
 
@@ -532,7 +533,7 @@ static void accept_streams(struct flow *f)
                 accept_stream(f, s);
 }
 
-static void happens(struct flow *f, enum flow_event e)
+static void flow_happens(struct flow *f, enum flow_event e)
 {
         e = after_rise(f, e);
         while (e != EVENT_NONE && f->state != FLOW_OVER) {
@@ -553,7 +554,7 @@ void flow_io(struct flow *f, struct source *s, uint32_t events)
                 return;
 
         if (s->kind == SOURCE_TRY) {
-                happens(f, dial_event(f, s, events));
+                flow_happens(f, dial_event(f, s, events));
                 return;
         }
 
@@ -562,7 +563,7 @@ void flow_io(struct flow *f, struct source *s, uint32_t events)
         if (f->http)
                 requests_note(f, s, events);
 
-        happens(f, EVENT_IO);
+        flow_happens(f, EVENT_IO);
 }
 
 void flow_resolved(struct broker *b, const struct name *n)
@@ -570,7 +571,7 @@ void flow_resolved(struct broker *b, const struct name *n)
         for (struct flow *f = b->flows, *next; f; f = next) {
                 next = f->next;
                 if (f->state == FLOW_RESOLVING && f->name == n)
-                        happens(f, EVENT_RESOLVED);
+                        flow_happens(f, EVENT_RESOLVED);
         }
 }
 
@@ -579,7 +580,7 @@ void flow_recorded(struct broker *b)
         while (b->recorded_flows) {
                 struct flow *f = b->recorded_flows;
                 b->recorded_flows = f->next_recorded;
-                happens(f, EVENT_RECORDED);
+                flow_happens(f, EVENT_RECORDED);
         }
 }
 
@@ -587,14 +588,14 @@ void flow_tick(struct broker *b)
 {
         for (struct flow *f = b->flows, *next; f; f = next) {
                 next = f->next;
-                happens(f, EVENT_TICK);
+                flow_happens(f, EVENT_TICK);
         }
 }
 
 /* ---- the box connects ---- */
 
 /* `door` NULL: each request has its own. */
-static void begin(struct broker *b, int fd, const struct listen_asked *q, const struct door *door)
+static void begin_flow(struct broker *b, int fd, const struct listen_asked *q, const struct door *door)
 {
         struct flow *f = flow_new(b, fd);
         if (!f) {
@@ -614,7 +615,7 @@ static void begin(struct broker *b, int fd, const struct listen_asked *q, const 
                 f->row->requests += door != NULL;
 
         f->state = door ? FLOW_RECORDING : FLOW_OPEN;
-        happens(f, door || requests_begin(f) == 0 ? EVENT_ACCEPTED : EVENT_CUT);
+        flow_happens(f, door || requests_begin(f) == 0 ? EVENT_ACCEPTED : EVENT_CUT);
 }
 
 /* An answered flow is closed in favour of one that is not. */
@@ -625,12 +626,12 @@ static bool give_way(struct broker *b)
                 oldest = f->state == FLOW_LINGERING ? f : oldest;
 
         if (oldest)
-                happens(oldest, EVENT_DONE);
+                flow_happens(oldest, EVENT_DONE);
 
         return oldest != NULL;
 }
 
-static void decide(struct broker *b, int fd)
+static void decide_flow(struct broker *b, int fd)
 {
         struct listen_asked q;
         enum effect_reason why = REASON_NONE;
@@ -644,7 +645,7 @@ static void decide(struct broker *b, int fd)
         if (b->flow_count >= FLOWS_MAX && !give_way(b))
                 listen_refuse(b, fd, &q, REASON_TOO_MANY_FLOWS, "");
         else if (decide_sees_requests(b, q.host, q.net.port, open))
-                begin(b, fd, &q, NULL);
+                begin_flow(b, fd, &q, NULL);
         else if (!open)
                 listen_refuse(b, fd, &q, allowed ? REASON_EXPIRED : d.reason, q.permit);
         else if (b->stage == POLICY_STAGE_MOCK)
@@ -652,7 +653,7 @@ static void decide(struct broker *b, int fd)
         else if (accounting_enter(b, d.door, false, &why) < 0)
                 listen_refuse(b, fd, &q, why, "");
         else
-                begin(b, fd, &q, d.door);
+                begin_flow(b, fd, &q, d.door);
 }
 
 void flow_accept(struct broker *b, const struct source *s)
@@ -665,6 +666,6 @@ void flow_accept(struct broker *b, const struct source *s)
                 int fd = listen_accept(b, s);
                 if (fd < 0)
                         return;
-                decide(b, fd);
+                decide_flow(b, fd);
         }
 }

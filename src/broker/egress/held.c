@@ -107,7 +107,8 @@ static void describe_connection(const struct flow *f, struct words *w, struct ga
 }
 
 /* The envelope of what would leave now. `q` NULL: a connection. Returns 0 or -1: it cannot be described. */
-static int describe(const struct flow *f, const struct held *h, const struct http_event *q, struct buf *out)
+static int describe_held(const struct flow *f, const struct held *h, const struct http_event *q,
+                         struct buf *out)
 {
         struct words w = { 0 };
         struct gate_envelope e = { 0 };
@@ -233,7 +234,7 @@ static int send_last(struct broker *b, const struct held *h)
         return wire_put(b->gate_source.fd, &egress_held_form, &m, -1);
 }
 
-static void drop(struct broker *b, struct held **at)
+static void drop_held(struct broker *b, struct held **at)
 {
         struct held *h = *at;
         *at = h->next;
@@ -257,13 +258,13 @@ static void flush_held(struct broker *b)
                 }
                 if (send_last(b, h) < 0)
                         return;
-                drop(b, at);
+                drop_held(b, at);
         }
 }
 
 /* ---- holding ---- */
 
-static enum http_leave stay(enum effect_reason why, enum effect_reason *ret_why)
+static enum http_leave stay_held(enum effect_reason why, enum effect_reason *ret_why)
 {
         *ret_why = why;
         return HTTP_STAYS;
@@ -296,21 +297,21 @@ static void show_label(struct broker *b, enum effect_reason why, struct buf *out
                    labels_detail(b));
 }
 
-static enum http_leave hold(struct flow *f, const struct http_event *q, enum effect_reason asked_for,
-                            enum effect_reason *ret_why)
+static enum http_leave hold_request(struct flow *f, const struct http_event *q, enum effect_reason asked_for,
+                                    enum effect_reason *ret_why)
 {
         struct broker *b = f->b;
         if (!is_there(b))
-                return stay(REASON_GATE_GONE, ret_why);
+                return stay_held(REASON_GATE_GONE, ret_why);
 
         if (b->held_count >= EGRESS_HELD_MAX)
-                return stay(REASON_GATE_FULL, ret_why);
+                return stay_held(REASON_GATE_FULL, ret_why);
 
         struct held *h = held_new(f, q ? q->door : f->door);
         if (!h)
-                return stay(REASON_NO_MEMORY, ret_why);
+                return stay_held(REASON_NO_MEMORY, ret_why);
 
-        bool exact = describe(f, h, q, &h->text) == 0;
+        bool exact = describe_held(f, h, q, &h->text) == 0;
         gate_effect_id(buf_span(&h->text), h->id);
         buf_putc(&h->text, '\n');
         if (q)
@@ -324,7 +325,7 @@ static enum http_leave hold(struct flow *f, const struct http_event *q, enum eff
                 h->last = EGRESS_HELD_WITHDRAWN;
                 h->text.n = 0;
                 flush_held(b);
-                return stay(REASON_GATE_UNCLEAR, ret_why);
+                return stay_held(REASON_GATE_UNCLEAR, ret_why);
         }
 
         f->held = h;
@@ -334,16 +335,16 @@ static enum http_leave hold(struct flow *f, const struct http_event *q, enum eff
 
 enum http_leave held_connect(struct flow *f, enum effect_reason asked_for, enum effect_reason *ret_why)
 {
-        return hold(f, NULL, asked_for, ret_why);
+        return hold_request(f, NULL, asked_for, ret_why);
 }
 
 enum http_leave held_request(struct flow *f, const struct http_event *e, enum effect_reason asked_for,
                              enum effect_reason *ret_why)
 {
-        return e->whole ? hold(f, e, asked_for, ret_why) : stay(REASON_GATE_TOO_LONG, ret_why);
+        return e->whole ? hold_request(f, e, asked_for, ret_why) : stay_held(REASON_GATE_TOO_LONG, ret_why);
 }
 
-static void end(struct held *h, uint32_t word)
+static void end_held(struct held *h, uint32_t word)
 {
         if (h->f)
                 h->f->held = NULL;
@@ -355,7 +356,7 @@ void held_withdraw(struct flow *f)
 {
         if (!f->held)
                 return;
-        end(f->held, EGRESS_HELD_WITHDRAWN);
+        end_held(f->held, EGRESS_HELD_WITHDRAWN);
         flush_held(f->b);
 }
 
@@ -371,7 +372,8 @@ static bool is_approved(const struct held *h, const char *id)
         if (f->http && !http_flow_leaving(f->http, &q))
                 return false;
 
-        if (decide_closed(f->b, f->http ? q.door : f->door) || describe(f, h, f->http ? &q : NULL, &now) < 0)
+        if (decide_closed(f->b, f->http ? q.door : f->door) ||
+            describe_held(f, h, f->http ? &q : NULL, &now) < 0)
                 return false;
 
         gate_effect_id(buf_span(&now), now_id);
@@ -400,7 +402,7 @@ static void take_answer(struct broker *b, const struct egress_gate_answer *m)
 
         struct flow *f = h->f;
         bool good = m->yes && is_approved(h, m->id);
-        end(h, good ? EGRESS_HELD_CONSUMED : m->yes ? EGRESS_HELD_DRIFTED : EGRESS_HELD_WITHDRAWN);
+        end_held(h, good ? EGRESS_HELD_CONSUMED : m->yes ? EGRESS_HELD_DRIFTED : EGRESS_HELD_WITHDRAWN);
         if (good)
                 let_go(f);
         else
@@ -411,7 +413,7 @@ static void refuse_all(struct broker *b)
 {
         for (struct held *h = b->helds; h; h = h->next) {
                 struct flow *f = h->f;
-                end(h, EGRESS_HELD_WITHDRAWN);
+                end_held(h, EGRESS_HELD_WITHDRAWN);
                 if (f)
                         broker_recorded(f, false, REASON_GATE_GONE, "");
         }

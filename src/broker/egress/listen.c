@@ -13,7 +13,7 @@
 
 /* The destination of the box's connection. An IPv4-mapped IPv6 address is an IPv4 address: one socket takes
  * both. */
-static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
+static int original_destination(int fd, struct egress_address *ret, uint16_t *ret_port)
 {
         union endpoint at = { .v6 = { 0 } };
         socklen_t n = sizeof at;
@@ -36,7 +36,7 @@ static int destination(int fd, struct egress_address *ret, uint16_t *ret_port)
 int listen_read(const struct broker *b, int fd, struct listen_asked *q)
 {
         uint16_t port;
-        if (destination(fd, &q->literal, &port) < 0)
+        if (original_destination(fd, &q->literal, &port) < 0)
                 return -1;
 
         const struct name *n = names_find(&b->names, &q->literal);

@@ -119,7 +119,7 @@ static void serve_again(struct broker *b)
 }
 
 /* Passes results of name lookups and records to the flows that wait for them. */
-static void deliver(struct broker *b)
+static void deliver_events(struct broker *b)
 {
         struct name *n;
         while ((n = resolver_settled(b))) {
@@ -138,11 +138,11 @@ _Noreturn void broker_run(struct broker *b)
                 int n = epoll_wait(b->epoll, e, EVENTS, wait_ms(b));
                 broker_clock(b);
                 serve_again(b);
-                deliver(b);
+                deliver_events(b);
                 for (int i = 0; i < n; i++) {
                         struct source *s = e[i].data.ptr;
                         handlers[s->kind](b, s, e[i].events);
-                        deliver(b);
+                        deliver_events(b);
                 }
                 if (n == EVENTS || b->turn)
                         control_serve(b); /* the keeper does not stand in line */
@@ -152,7 +152,7 @@ _Noreturn void broker_run(struct broker *b)
                         ahead_tick(b);
                         dns_tick(b, false);
                         watch_pause(b, false);
-                        deliver(b);
+                        deliver_events(b);
                 }
                 if (b->paused && b->half_open < HALF_OPEN_MAX / 2)
                         listen_pause(b, false);

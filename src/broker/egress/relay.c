@@ -32,7 +32,7 @@ static enum outcome look_only(struct half *h)
         return n > 0 ? PUMP_EMPTY : PUMP_IDLE;
 }
 
-static void spend(struct flow *f, const struct half *h, size_t n)
+static void spend_bytes(struct flow *f, const struct half *h, size_t n)
 {
         accounting_spend(f->b, f->door, h->is_out, n);
         *(h->is_out ? &f->sent : &f->received) += n;
@@ -92,7 +92,7 @@ static void hello_left(struct flow *f, size_t n)
 }
 
 /* The server's first bytes. Everything after a ServerHello is encrypted. */
-static void answered(struct flow *f, struct span bytes)
+static void flow_answered(struct flow *f, struct span bytes)
 {
         if (!f->hello_passed || f->received != bytes.n || greet_asks_again(bytes))
                 return;
@@ -140,7 +140,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
                 return PUMP_IDLE;
         }
 
-        spend(f, h, (size_t) n);
+        spend_bytes(f, h, (size_t) n);
         if (holds_canary(f->b, h, span_of(p, (size_t) n))) {
                 accounting_deny(f->b, &(struct accounting_entry){ .to = f->row_to, .reason = REASON_CANARY });
                 return PUMP_REFUSED;
@@ -149,7 +149,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
         if (h->is_out)
                 hello_left(f, (size_t) n);
         else
-                answered(f, span_of(p, (size_t) n));
+                flow_answered(f, span_of(p, (size_t) n));
 
         ssize_t k = send(h->to->fd, p, (size_t) n, MSG_NOSIGNAL);
         if (k < 0 && of_errno() == PUMP_BROKEN)
@@ -182,7 +182,7 @@ static enum outcome splice_in(struct flow *f, struct half *h)
         h->ended = n == 0;
         h->held += (size_t) n;
         if (n > 0)
-                spend(f, h, (size_t) n);
+                spend_bytes(f, h, (size_t) n);
 
         return PUMP_MORE;
 }
@@ -229,7 +229,7 @@ static struct greeting judge_greeting(const struct flow *f, struct span bytes, b
 }
 
 /* Nothing leaves before its first bytes are checked; it stays in the kernel's buffer until then. */
-static enum outcome greet(struct flow *f)
+static enum outcome greet_flow(struct flow *f)
 {
         enum outcome r = send_rest(&f->half[0]);
         if (r != PUMP_MORE)
@@ -259,11 +259,11 @@ static enum outcome greet(struct flow *f)
         return PUMP_REFUSED;
 }
 
-static enum outcome pump(struct flow *f, struct half *h, bool hup)
+static enum outcome pump_half(struct flow *f, struct half *h, bool hup)
 {
         enum outcome r = PUMP_MORE;
         for (unsigned i = 0; r == PUMP_MORE && i < ROUNDS; i++) {
-                if (h->is_out && !f->greeted && (r = greet(f)) != PUMP_MORE)
+                if (h->is_out && !f->greeted && (r = greet_flow(f)) != PUMP_MORE)
                         return r;
                 r = h->bulk ? splice_once(f, h) : copy_once(f, h, hup);
         }
@@ -297,7 +297,7 @@ static enum flow_event pump_event(struct flow *f, const struct half *h, enum out
 
 static enum flow_event pump_and_judge(struct flow *f, struct half *h, bool hup)
 {
-        return pump_event(f, h, pump(f, h, hup));
+        return pump_event(f, h, pump_half(f, h, hup));
 }
 
 enum flow_event relay_init(struct flow *f)

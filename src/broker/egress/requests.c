@@ -205,7 +205,7 @@ static bool tell_ledger(struct flow *f, const struct http_event *e)
 }
 
 /* A completed request; its bytes may have been counted long before. */
-static void count(struct flow *f)
+static void count_request(struct flow *f)
 {
         f->b->answered++;
         if (!f->row)
@@ -230,7 +230,7 @@ void requests_last_words(struct broker *b)
         for (struct flow *f = b->flows; f; f = f->next) {
                 bool left = f->http && http_flow_has_left(f->http);
                 if (left)
-                        count(f);
+                        count_request(f);
                 else if (f->http)
                         end_account(f, true);
         }
@@ -244,7 +244,7 @@ static void on_request(void *ctx, const struct http_event *e)
 
         end_account(f, e->verdict != HTTP_ALLOWED && !http_flow_has_left(f->http));
         if (e->verdict == HTTP_ALLOWED && !e->secret_scrubbed) { /* most of them: nothing to write down */
-                count(f);
+                count_request(f);
                 return;
         }
 
@@ -257,7 +257,7 @@ static void on_request(void *ctx, const struct http_event *e)
                 accounting_deny(f->b, &row);
 
         if (e->verdict != HTTP_DENIED) {
-                count(f);
+                count_request(f);
                 if (e->verdict == HTTP_BROKEN)
                         accounting_fail_flow(f, e->reason, e->detail, told);
                 return;
@@ -284,7 +284,7 @@ static void on_record(void *ctx, struct span line)
 }
 
 /* From here on the connection's bytes are this door's. */
-static bool may(void *ctx, const struct door *door, enum effect_reason *ret_why)
+static bool may_use(void *ctx, const struct door *door, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
         if (decide_closed(f->b, door)) {
@@ -307,7 +307,7 @@ static bool may(void *ctx, const struct door *door, enum effect_reason *ret_why)
         return true;
 }
 
-static bool pay(void *ctx, size_t n, enum effect_reason *ret_why)
+static bool pay_bytes(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
         enum effect_reason why = accounting_cannot_pay(f->b, f->door, n);
@@ -320,8 +320,8 @@ static bool pay(void *ctx, size_t n, enum effect_reason *ret_why)
         return true;
 }
 
-static enum http_leave leave(void *ctx, const struct http_event *e, enum effect_reason *ret_why,
-                             const char **ret_detail)
+static enum http_leave leave_request(void *ctx, const struct http_event *e, enum effect_reason *ret_why,
+                                     const char **ret_detail)
 {
         return departure_request(ctx, e, ret_why, ret_detail);
 }
@@ -334,7 +334,7 @@ static void check_end(void *ctx) { checks_end(ctx); }
 /* Bytes that the box sends are charged to the box; to a door when it is known which: may(), pay(). */
 static const struct door *payer(const struct flow *f, bool out) { return out ? NULL : f->door; }
 
-static void spend(struct flow *f, bool out, size_t n)
+static void spend_bytes(struct flow *f, bool out, size_t n)
 {
         accounting_spend(f->b, payer(f, out), out, n);
         *(out ? &f->sent : &f->received) += n;
@@ -345,11 +345,11 @@ static void spend(struct flow *f, bool out, size_t n)
 }
 
 /* The rest is spent as well: the box has used up the budget, or it would have this. */
-static bool grow(void *ctx, size_t n, enum effect_reason *ret_why)
+static bool grow_body(void *ctx, size_t n, enum effect_reason *ret_why)
 {
         struct flow *f = ctx;
         size_t room = accounting_room(f->b, f->door, false, n);
-        spend(f, false, room);
+        spend_bytes(f, false, room);
         if (room < n)
                 *ret_why = accounting_why(f->b, f->door, false);
         return room == n;
@@ -363,7 +363,7 @@ static void lost_server(struct flow *f)
 
 /* What the server sent is about to reach the box; the rest of a request that is still on its way may then
  * hold it. */
-static void answered(struct flow *f)
+static void request_answered(struct flow *f)
 {
         labels_raise(f->b, f->door);
         enum effect_reason why = labels_stop(f);
@@ -372,7 +372,7 @@ static void answered(struct flow *f)
 }
 
 /* The streams of HTTP/2 are answered before their connection ends. */
-static void cut(struct flow *f, enum effect_reason why)
+static void cut_request(struct flow *f, enum effect_reason why)
 {
         struct http2_front *front = http_flow_front(f->http);
         if (!front) {
@@ -397,7 +397,7 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         /* Without a budget only EOF may come: an answer that was paid for to the last byte is complete. */
         ssize_t n = recv(s->fd, f->b->buffer, room ? room : 1, room ? 0 : MSG_PEEK);
         if (room == 0 && n > 0) {
-                cut(f, accounting_why(f->b, payer(f, client), client));
+                cut_request(f, accounting_why(f->b, payer(f, client), client));
                 *readable = false;
                 return true;
         }
@@ -410,9 +410,9 @@ static bool take_in(struct flow *f, struct source *s, bool client)
         if (n > 0) {
                 /* Edge-triggered: a short read has emptied the socket, and epoll reports the next bytes. */
                 *readable = (size_t) n == room || (client ? f->client_hup : f->server_hup);
-                spend(f, client, (size_t) n);
+                spend_bytes(f, client, (size_t) n);
                 if (!client)
-                        answered(f);
+                        request_answered(f);
                 (client ? http_flow_from_client : http_flow_from_upstream)(f->http,
                                                                            span_of(f->b->buffer, (size_t) n));
                 return true;
@@ -553,10 +553,10 @@ int requests_begin(struct flow *f)
 {
         const struct http_callbacks cb = { .ctx = f,
                                            .on_request = on_request,
-                                           .may = may,
-                                           .pay = pay,
-                                           .leave = leave,
-                                           .grow = grow,
+                                           .may = may_use,
+                                           .pay = pay_bytes,
+                                           .leave = leave_request,
+                                           .grow = grow_body,
                                            .on_record = on_record,
                                            .check = check,
                                            .check_end = check_end };

@@ -96,7 +96,7 @@ struct worker {
         uint32_t id;
 };
 
-static void reap(struct worker *w, unsigned *count, int line, bool wait)
+static void reap_worker(struct worker *w, unsigned *count, int line, bool wait)
 {
         int status;
         pid_t pid = waitpid(-1, &status, wait ? 0 : WNOHANG);
@@ -125,12 +125,12 @@ _Noreturn static void resolver_main(int line)
                         continue; /* no question: resolver_leave_watchers() */
                 while (count > 0 && waitid(P_ALL, 0, &(siginfo_t){ 0 }, WEXITED | WNOHANG | WNOWAIT) == 0) {
                         unsigned before = count;
-                        reap(workers, &count, line, false);
+                        reap_worker(workers, &count, line, false);
                         if (count == before)
                                 break;
                 }
                 if (count == WORKERS_MAX)
-                        reap(workers, &count, line, true);
+                        reap_worker(workers, &count, line, true);
                 pid_t pid = fork();
                 if (pid == 0)
                         work(line, own, &q);
@@ -174,7 +174,7 @@ int resolver_start(struct err *e)
 
 /* ---- the broker's side ---- */
 
-static void settle(struct broker *b, struct name *n, const struct resolve_answer *r)
+static void settle_name(struct broker *b, struct name *n, const struct resolve_answer *r)
 {
         n->count = r->error ? 0 : r->count;
         for (unsigned i = 0; i < n->count; i++) {
@@ -215,7 +215,7 @@ static uint32_t place_of(const struct broker *b, const struct name *n)
 
 /* A name below a wildcard is the box's own words, and leaves: it is judged and paid for as other bytes are.
  */
-static bool pay(struct broker *b, struct name *n, const struct door *d)
+static bool pay_name(struct broker *b, struct name *n, const struct door *d)
 {
         size_t bytes = strlen(n->host);
         struct policy_flow flow = labels_judge_door(b, d, "GET");
@@ -253,8 +253,8 @@ void resolver_ask(struct broker *b, struct name *n, const struct door *d)
         n->good_until_ns =
                 b->now_ns + (WORKER_SECONDS + 2) * UINT64_C(1000000000); /* then it is asked again */
         n->crowded_out = false;
-        if (!pay(b, n, d)) {
-                settle(b, n, &unpaid);
+        if (!pay_name(b, n, d)) {
+                settle_name(b, n, &unpaid);
                 return;
         }
 
@@ -262,7 +262,7 @@ void resolver_ask(struct broker *b, struct name *n, const struct door *d)
                 return;
 
         n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
-        settle(b, n, &none);
+        settle_name(b, n, &none);
 }
 
 enum effect_reason resolver_why(const struct broker *b, const struct name *n)
@@ -290,7 +290,7 @@ void resolver_serve(struct broker *b)
         struct resolve_answer r;
         int got = wire_take(b->resolver, &resolve_answer_form, &r, NULL);
         if (got == 1 && r.id < b->names.count && r.count <= ADDRESSES_MAX) {
-                settle(b, b->names.at[r.id], &r);
+                settle_name(b, b->names.at[r.id], &r);
                 return;
         }
 
@@ -302,5 +302,5 @@ void resolver_serve(struct broker *b)
         const struct resolve_answer none = { .error = EAI_FAIL };
         for (unsigned i = 0; i < b->names.count; i++)
                 if (b->names.at[i]->state == NAME_ASKED)
-                        settle(b, b->names.at[i], &none);
+                        settle_name(b, b->names.at[i], &none);
 }

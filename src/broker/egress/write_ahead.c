@@ -77,7 +77,7 @@ int ahead_start(struct broker *b)
                        : 0;
 }
 
-static void broke(struct broker *b, const char *why)
+static void ledger_broke(struct broker *b, const char *why)
 {
         broker_forget(&b->ledger_source);
         if (!b->ledger_why[0])
@@ -93,7 +93,7 @@ static void flush_line(struct broker *b)
                         continue;
                 if (errno == EAGAIN || errno == ENOBUFS)
                         break;
-                broke(b, "the ledger's writer ended");
+                ledger_broke(b, "the ledger's writer ended");
         }
 
         if (b->ledger_source.fd < 0)
@@ -174,7 +174,7 @@ static bool is_asked_for(const struct broker *b, struct ledger_ask *q)
         return true;
 }
 
-static enum http_leave ask(struct flow *f, struct ledger_ask *q, const char **ret_detail)
+static enum http_leave ask_ledger(struct flow *f, struct ledger_ask *q, const char **ret_detail)
 {
         struct broker *b = f->b;
         *ret_detail = b->ledger_why;
@@ -227,7 +227,7 @@ enum http_leave ahead_request(struct flow *f, const struct http_event *e, const 
         if (http_rules_hold_secret(f->b->rules, q.target))
                 (void) snprintf(q.target, sizeof q.target, "%s (a secret stood here)", e->host);
 
-        return ask(f, &q, ret_detail);
+        return ask_ledger(f, &q, ret_detail);
 }
 
 /* ---- outcomes ---- */
@@ -320,7 +320,7 @@ static void add_cover(struct broker *b, const struct ahead *a)
 }
 
 /* The waiting flow is notified when the broker polls: flow_recorded(). */
-static void answer(struct broker *b, struct ahead *a, bool leaves, const char *detail)
+static void answer_ahead(struct broker *b, struct ahead *a, bool leaves, const char *detail)
 {
         struct flow *f = a->f;
         if (leaves) {
@@ -349,7 +349,7 @@ static void refuse_waiting(struct broker *b, const char *detail)
                         a = a->next;
                 if (!a)
                         return;
-                answer(b, a, false, detail);
+                answer_ahead(b, a, false, detail);
         }
 }
 
@@ -357,13 +357,13 @@ static void take_answer(struct broker *b, struct ledger_answer *m)
 {
         m->why[sizeof m->why - 1] = '\0';
         if (m->number == 0) {
-                broke(b, m->why);
+                ledger_broke(b, m->why);
                 return;
         }
 
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (a->q.number == m->number && !a->open) {
-                        answer(b, a, m->leave, m->why);
+                        answer_ahead(b, a, m->leave, m->why);
                         return;
                 }
 }
@@ -380,7 +380,7 @@ void ahead_serve(struct broker *b, uint32_t events)
                 if (r == 1)
                         take_answer(b, &m);
                 else
-                        broke(b, "the ledger's writer ended");
+                        ledger_broke(b, "the ledger's writer ended");
         }
 
         if (b->ledger_why[0])
@@ -396,7 +396,7 @@ void ahead_tick(struct broker *b)
 
         for (struct ahead *a = b->aheads; a; a = a->next)
                 if (!a->open && b->now_ns - a->asked_ns > PATIENCE_S * UINT64_C(1000000000)) {
-                        broke(b, "the ledger does not answer");
+                        ledger_broke(b, "the ledger does not answer");
                         refuse_waiting(b, b->ledger_why);
                         return;
                 }
@@ -410,7 +410,7 @@ static enum http_leave ask_to_connect(struct flow *f, struct ledger_ask *q, cons
         const struct ahead_cover *c = b->ledger_why[0] ? NULL : find_cover(b, f);
         struct ahead *a = c ? malloc(sizeof *a) : NULL;
         if (!a) {
-                enum http_leave r = ask(f, q, ret_detail);
+                enum http_leave r = ask_ledger(f, q, ret_detail);
                 if (r == HTTP_WAITS)
                         f->ahead->door = f->door;
                 b->connects_asked++;

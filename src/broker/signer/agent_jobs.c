@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static void finish(struct signer *s, struct agent *a, bool done)
+static void finish_job(struct signer *s, struct agent *a, bool done)
 {
         struct client *c = a->busy;
         a->busy = NULL;
@@ -32,7 +32,7 @@ void agent_lost(struct signer *s, enum signer_agent which)
                         continue;
                 a->busy = c;
                 client_refuse(c);
-                finish(s, a, false);
+                finish_job(s, a, false);
         }
 }
 
@@ -58,7 +58,7 @@ static void ssh_heard(struct signer *s, struct agent *a)
                 buf_add(&c->out, a->in.p, (size_t) n);
 
         a->in.n = 0; /* one answer to one request */
-        finish(s, a, done);
+        finish_job(s, a, done);
 }
 
 /* ---- gpg ---- */
@@ -72,7 +72,7 @@ static void send_next(struct agent *a)
         c->job_at += n;
 }
 
-static void inquired(struct agent *a, struct span line)
+static void answer_inquiry(struct agent *a, struct span line)
 {
         static const char cipher[] = "INQUIRE CIPHERTEXT";
         const struct client *c = a->busy;
@@ -83,7 +83,7 @@ static void inquired(struct agent *a, struct span line)
         buf_puts(&a->out, asked ? "END\n" : "CAN\n");
 }
 
-static bool begins(struct span line, const char *word)
+static bool begins_with(struct span line, const char *word)
 {
         size_t n = strlen(word);
         return line.n >= n && memcmp(line.p, word, n) == 0;
@@ -96,19 +96,19 @@ static void gpg_line(struct signer *s, struct agent *a, struct span line)
         if (!c)
                 return;
 
-        if (begins(line, "INQUIRE")) {
-                inquired(a, line);
-        } else if (begins(line, "ERR")) {
+        if (begins_with(line, "INQUIRE")) {
+                answer_inquiry(a, line);
+        } else if (begins_with(line, "ERR")) {
                 buf_add(&c->out, line.p, line.n);
                 buf_putc(&c->out, '\n');
-                finish(s, a, false);
-        } else if (begins(line, "OK") && !last) {
+                finish_job(s, a, false);
+        } else if (begins_with(line, "OK") && !last) {
                 send_next(a);
-        } else if (begins(line, "OK")) {
+        } else if (begins_with(line, "OK")) {
                 buf_add(&c->out, c->data.p, c->data.n);
                 buf_puts(&c->out, "OK\n");
-                finish(s, a, true);
-        } else if (last && (begins(line, "D ") || begins(line, "S PADDING"))) {
+                finish_job(s, a, true);
+        } else if (last && (begins_with(line, "D ") || begins_with(line, "S PADDING"))) {
                 buf_add(&c->data, line.p, line.n);
                 buf_putc(&c->data, '\n');
         }

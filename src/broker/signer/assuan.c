@@ -19,13 +19,13 @@ struct call {
         const char *what;
 };
 
-static enum assuan_request answer(const struct call *k, const char *text)
+static enum assuan_request answer_call(const struct call *k, const char *text)
 {
         buf_puts(k->out, text);
         return ASSUAN_ANSWERED;
 }
 
-static enum assuan_request deny(struct call *k, const char *what)
+static enum assuan_request deny_call(struct call *k, const char *what)
 {
         k->what = what;
         buf_puts(k->out, FORBIDDEN);
@@ -46,7 +46,7 @@ static struct span next_word(struct span *in)
         return word;
 }
 
-static bool starts(struct span s, const char *text)
+static bool starts_with(struct span s, const char *text)
 {
         size_t n = strlen(text);
         return s.n >= n && memcmp(s.p, text, n) == 0;
@@ -78,7 +78,7 @@ static bool is_known(const struct call *k, const char *grip)
 
 /* ---- commands ---- */
 
-static enum assuan_request call_nothing(struct call *k) { return answer(k, OK); }
+static enum assuan_request call_nothing(struct call *k) { return answer_call(k, OK); }
 
 static enum assuan_request call_bye(struct call *k)
 {
@@ -89,7 +89,7 @@ static enum assuan_request call_bye(struct call *k)
 static enum assuan_request call_reset(struct call *k)
 {
         assuan_client_done(k->c);
-        return answer(k, OK);
+        return answer_call(k, OK);
 }
 
 /* gpg asks for the version, and whether the agent is restricted; nothing else is a box's concern. */
@@ -97,10 +97,10 @@ static enum assuan_request call_getinfo(struct call *k)
 {
         struct span what = next_word(&k->args);
         if (span_is(what, "version"))
-                return answer(k, "D 2.2.40\n" OK);
+                return answer_call(k, "D 2.2.40\n" OK);
         if (span_is(what, "restricted"))
-                return answer(k, OK);
-        return answer(k, WRONG);
+                return answer_call(k, OK);
+        return answer_call(k, WRONG);
 }
 
 static void put_list(const struct call *k)
@@ -120,15 +120,15 @@ static enum assuan_request call_havekey(struct call *k)
 {
         char grip[GRIP_HEX + 1];
         struct span word = next_word(&k->args);
-        if (starts(word, "--list")) {
+        if (starts_with(word, "--list")) {
                 put_list(k);
                 return ASSUAN_ANSWERED;
         }
 
         for (; word.n; word = next_word(&k->args))
                 if (take_grip(word, grip) && is_known(k, grip))
-                        return answer(k, OK);
-        return answer(k, NO_KEY);
+                        return answer_call(k, OK);
+        return answer_call(k, NO_KEY);
 }
 
 static void put_info(const struct call *k, const char *grip)
@@ -142,19 +142,19 @@ static enum assuan_request call_keyinfo(struct call *k)
         const char *one;
         bool list = false;
         for (struct span word; (word = next_word(&k->args)).n;) {
-                if (starts(word, "--list")) {
+                if (starts_with(word, "--list")) {
                         list = true;
-                } else if (!starts(word, "--")) {
+                } else if (!starts_with(word, "--")) {
                         if (!take_grip(word, grip) || !is_known(k, grip))
-                                return answer(k, NO_KEY);
+                                return answer_call(k, NO_KEY);
                         put_info(k, grip);
-                        return answer(k, OK);
+                        return answer_call(k, OK);
                 }
         }
 
         for (size_t i = 0; list && (one = k->keys->at(k->keys->ctx, i)); i++)
                 put_info(k, one);
-        return answer(k, list ? OK : WRONG);
+        return answer_call(k, list ? OK : WRONG);
 }
 
 /* Which key, checked when it is used. */
@@ -162,11 +162,11 @@ static enum assuan_request call_key(struct call *k)
 {
         char grip[GRIP_HEX + 1];
         if (!take_grip(next_word(&k->args), grip))
-                return answer(k, WRONG);
+                return answer_call(k, WRONG);
         if (!is_known(k, grip))
-                return answer(k, NO_KEY);
+                return answer_call(k, NO_KEY);
         memcpy(k->c->key, grip, sizeof grip);
-        return answer(k, OK);
+        return answer_call(k, OK);
 }
 
 static const struct {
@@ -195,24 +195,25 @@ static enum assuan_request call_sethash(struct call *k)
                 memcpy(k->c->algorithm, algorithms[i].name, strlen(algorithms[i].name) + 1);
                 memcpy(k->c->hash, hash.p, hash.n);
                 k->c->hash[hash.n] = '\0';
-                return answer(k, OK);
+                return answer_call(k, OK);
         }
-        return answer(k, WRONG);
+        return answer_call(k, WRONG);
 }
 
 static enum assuan_request call_pksign(struct call *k)
 {
         if (!k->c->key[0] || !k->c->hash[0])
-                return answer(k, WRONG);
-        return k->keys->permitted(k->keys->ctx, k->c->key, false) ? ASSUAN_SIGN : deny(k, "sign with a key");
+                return answer_call(k, WRONG);
+        return k->keys->permitted(k->keys->ctx, k->c->key, false) ? ASSUAN_SIGN
+                                                                  : deny_call(k, "sign with a key");
 }
 
 static enum assuan_request call_pkdecrypt(struct call *k)
 {
         if (!k->c->key[0])
-                return answer(k, WRONG);
+                return answer_call(k, WRONG);
         if (!k->keys->permitted(k->keys->ctx, k->c->key, true))
-                return deny(k, "decrypt with a key");
+                return deny_call(k, "decrypt with a key");
         buf_done(&k->c->cipher);
         k->c->inquires = true;
         buf_puts(k->out, "S INQUIRE_MAXLEN 4096\nINQUIRE CIPHERTEXT\n");
@@ -226,7 +227,7 @@ static enum assuan_request call_readkey(struct call *k)
         if (span_is(word, "--"))
                 word = next_word(&k->args);
         if (!take_grip(word, grip) || !is_known(k, grip))
-                return answer(k, NO_KEY);
+                return answer_call(k, NO_KEY);
         memcpy(k->c->key, grip, sizeof grip);
         return ASSUAN_READ_KEY;
 }
@@ -234,7 +235,7 @@ static enum assuan_request call_readkey(struct call *k)
 /* No smart card: gpg asks for one before it signs, and goes on without. */
 static enum assuan_request call_no_card(struct call *k)
 {
-        return answer(k, "ERR 67108983 No SmartCard daemon <GPG Agent>\n");
+        return answer_call(k, "ERR 67108983 No SmartCard daemon <GPG Agent>\n");
 }
 
 static const struct {
@@ -286,7 +287,7 @@ static bool same_name(struct span word, const char *name)
 
 static enum assuan_request take_cipher(struct assuan_client *c, struct span line, struct buf *out)
 {
-        if (starts(line, "D ") && c->cipher.n + line.n <= CIPHER_MAX) {
+        if (starts_with(line, "D ") && c->cipher.n + line.n <= CIPHER_MAX) {
                 buf_add(&c->cipher, line.p, line.n);
                 buf_putc(&c->cipher, '\n');
                 return ASSUAN_ANSWERED;
@@ -324,7 +325,7 @@ enum assuan_request assuan_read(struct assuan_client *c, struct span line, const
         while (i < sizeof commands / sizeof *commands && !same_name(word, commands[i].name))
                 i++;
         if (i == sizeof commands / sizeof *commands || !commands[i].serve)
-                r = deny(&k, i < sizeof commands / sizeof *commands ? commands[i].denied : k.what);
+                r = deny_call(&k, i < sizeof commands / sizeof *commands ? commands[i].denied : k.what);
         else
                 r = commands[i].serve(&k);
         *ret_what = k.what;

@@ -37,13 +37,13 @@ void client_refuse(struct client *c)
                 buf_puts(&c->out, refused_gpg);
 }
 
-static void queue(struct signer *s, struct client *c)
+static void queue_client(struct signer *s, struct client *c)
 {
         c->state = CLIENT_QUEUED;
         c->turn = ++s->turn;
 }
 
-static void ask(struct signer *s, struct client *c, struct signer_message *m, struct span bytes)
+static void ask_gate(struct signer *s, struct client *c, struct signer_message *m, struct span bytes)
 {
         m->word = SIGNER_SAYS_ASK;
         m->agent = c->agent;
@@ -82,7 +82,7 @@ static void ask_to_sign(struct signer *s, struct client *c, struct span message,
         if (c->job.failed)
                 c->ends = true;
         else
-                ask(s, c, &m, message);
+                ask_gate(s, c, &m, message);
 }
 
 static void serve_ssh(struct signer *s, struct client *c, struct span message)
@@ -94,7 +94,7 @@ static void serve_ssh(struct signer *s, struct client *c, struct span message)
                 c->kind = JOB_LIST;
                 c->job.n = 0;
                 ssh_put_list_request(&c->job);
-                queue(s, c);
+                queue_client(s, c);
                 break;
         case SSH_SIGN:
                 ask_to_sign(s, c, message, &q);
@@ -148,7 +148,7 @@ static void ask_gpg(struct signer *s, struct client *c, bool decrypt)
         if (bytes.failed || c->job.failed)
                 c->ends = true;
         else
-                ask(s, c, &m, buf_span(&bytes));
+                ask_gate(s, c, &m, buf_span(&bytes));
 }
 
 static void serve_gpg(struct signer *s, struct client *c, struct span line)
@@ -171,7 +171,7 @@ static void serve_gpg(struct signer *s, struct client *c, struct span line)
                 c->kind = JOB_READ_KEY;
                 c->job.n = c->job_at = 0;
                 buf_printf(&c->job, "RESET\nREADKEY %s\n", c->gpg.key);
-                queue(s, c);
+                queue_client(s, c);
                 break;
         case ASSUAN_DENIED:
                 c->kind = strcmp(what, "decrypt with a key") == 0 ? JOB_DECRYPT : JOB_SIGN;
@@ -183,7 +183,7 @@ static void serve_gpg(struct signer *s, struct client *c, struct span line)
 /* ---- whole requests ---- */
 
 /* The first request in `in` and its length; 0: none is whole; -1: it can never be. */
-static ptrdiff_t whole(const struct client *c, struct span *ret)
+static ptrdiff_t whole_request(const struct client *c, struct span *ret)
 {
         struct span in = buf_span(&c->in);
         if (c->agent == SIGNER_SSH) {
@@ -204,7 +204,7 @@ void client_serve(struct signer *s, struct client *c)
 {
         struct span request;
         while (c->state == CLIENT_READS && !c->ends && c->fd >= 0) {
-                ptrdiff_t n = whole(c, &request);
+                ptrdiff_t n = whole_request(c, &request);
                 if (n < 0)
                         c->ends = true;
                 if (n <= 0)
@@ -227,7 +227,7 @@ void client_answer(struct signer *s, uint32_t number, bool yes)
                 if (!c || c->state != CLIENT_ASKED || c->number != number)
                         continue;
                 if (yes && c->fd >= 0) {
-                        queue(s, c);
+                        queue_client(s, c);
                         return;
                 }
                 if (yes) {

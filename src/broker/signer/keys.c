@@ -73,7 +73,7 @@ const char *keys_gpg_at(void *ctx, size_t at)
 /* ---- before the box starts ---- */
 
 /* More bytes of the agent. */
-static bool hear(struct agent *a)
+static bool hear_agent(struct agent *a)
 {
         char part[4096];
         struct pollfd p = { .fd = a->fd, .events = POLLIN };
@@ -91,7 +91,7 @@ static void look_at_ssh(struct signer *s, struct agent *a)
         bool good = !out.failed && fd_write_all(a->fd, out.p, out.n) == 0;
         ptrdiff_t n = 0;
         while (good && (n = ssh_message_length(buf_span(&a->in))) == 0)
-                good = hear(a);
+                good = hear_agent(a);
 
         AUTO_BUF(ignored);
         if (good && n > 4)
@@ -104,7 +104,7 @@ static bool says_ok(struct agent *a)
 {
         const char *end;
         while (!(end = a->in.n ? memchr(a->in.p, '\n', a->in.n) : NULL))
-                if (!hear(a))
+                if (!hear_agent(a))
                         return false;
 
         bool ok = strncmp(a->in.p, "OK", 2) == 0;

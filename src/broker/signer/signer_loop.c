@@ -23,7 +23,7 @@ enum {
 /* ---- bytes ---- */
 
 /* As much as it takes. Returns false if the peer is gone. */
-static bool flush(int fd, struct buf *out)
+static bool flush_out(int fd, struct buf *out)
 {
         while (out->n > 0) {
                 ssize_t n = send(fd, out->p, out->n, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -38,7 +38,7 @@ static bool flush(int fd, struct buf *out)
 }
 
 /* Returns false at its end. */
-static bool fill(int fd, struct buf *in)
+static bool fill_in(int fd, struct buf *in)
 {
         char part[PART];
         ssize_t n = recv(fd, part, sizeof part, MSG_DONTWAIT);
@@ -96,7 +96,7 @@ static void tend_client(struct signer *s, unsigned i, const struct pollfd *p)
         struct client *c = s->clients[i];
         if (c->fd >= 0 && p->fd == c->fd && c->state == CLIENT_READS &&
             p->revents & (POLLIN | POLLHUP | POLLERR)) {
-                if (fill(c->fd, &c->in))
+                if (fill_in(c->fd, &c->in))
                         client_serve(s, c);
                 else
                         client_left(c);
@@ -105,7 +105,7 @@ static void tend_client(struct signer *s, unsigned i, const struct pollfd *p)
         }
 
         if (c->fd >= 0 &&
-            (!flush(c->fd, &c->out) || c->out.n > OUT_MAX || c->out.failed || (c->ends && c->out.n == 0)))
+            (!flush_out(c->fd, &c->out) || c->out.n > OUT_MAX || c->out.failed || (c->ends && c->out.n == 0)))
                 client_left(c);
         if (c->fd < 0 && c->state == CLIENT_READS)
                 client_free(s, i);
@@ -164,10 +164,10 @@ static void tend_agent(struct signer *s, enum signer_agent which, const struct p
         struct agent *a = &s->agents[which];
         if (a->fd < 0)
                 return;
-        bool there = !(p->revents & (POLLIN | POLLHUP | POLLERR)) || fill(a->fd, &a->in);
+        bool there = !(p->revents & (POLLIN | POLLHUP | POLLERR)) || fill_in(a->fd, &a->in);
         if (there)
                 agent_heard(s, which);
-        if (a->fd >= 0 && (!there || !flush(a->fd, &a->out)))
+        if (a->fd >= 0 && (!there || !flush_out(a->fd, &a->out)))
                 agent_lost(s, which);
 }
 
@@ -177,7 +177,7 @@ void signer_run(struct signer *s)
         for (;;) {
                 agents_begin(s);
                 for (unsigned i = 0; i < SIGNER_AGENT__COUNT; i++)
-                        if (s->agents[i].fd >= 0 && !flush(s->agents[i].fd, &s->agents[i].out))
+                        if (s->agents[i].fd >= 0 && !flush_out(s->agents[i].fd, &s->agents[i].out))
                                 agent_lost(s, i);
 
                 fill_wants(s, p);

@@ -28,7 +28,7 @@ static bool is_name(struct span word, const char *name)
 
 static bool among(uint8_t c, const char *set) { return c && strchr(set, c); }
 
-static size_t skip(struct span s, size_t at, const char *set)
+static size_t skip_set(struct span s, size_t at, const char *set)
 {
         while (at < s.n && among(s.p[at], set))
                 at++;
@@ -38,11 +38,11 @@ static size_t skip(struct span s, size_t at, const char *set)
 /* The value behind a name that ends at `at`: `= x`, `: "x"`. */
 static struct span value_at(struct span s, size_t at)
 {
-        at = skip(s, at, " \t\"'");
+        at = skip_set(s, at, " \t\"'");
         if (at >= s.n || !among(s.p[at], ":="))
                 return (struct span){ 0 };
 
-        at = skip(s, at + 1, " \t\"'");
+        at = skip_set(s, at + 1, " \t\"'");
         size_t n = 0;
         while (at + n < s.n && s.p[at + n] > ' ' && !among(s.p[at + n], "\"',;}"))
                 n++;

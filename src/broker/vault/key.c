@@ -31,7 +31,7 @@ _Static_assert(offsetof(struct key_file, protect) == VAULT_KEY_PROTECT_AT &&
 static const char magic[8] = { 'c', 'o', 'r', 'd', 'o', 'n', 'v', '1' };
 enum { SCRYPT_LOG_N = 16, SCRYPT_R = 8, SCRYPT_P = 1, SCRYPT_MEMORY = 128 << 20, PASSPHRASE_MIN = 8 };
 
-static int damaged(struct err *e)
+static int damaged_key(struct err *e)
 {
         (void) err_set(e, ERR_IO, 0, "cannot open the vault: wrong key, or its files were modified");
         return err_hint(e, "check the passphrase or the key file");
@@ -39,7 +39,7 @@ static int damaged(struct err *e)
 
 /* ---- the wrapping key ---- */
 
-static int derive(const void *p, size_t n, const struct key_file *k, uint8_t ret[SEAL_KEY])
+static int derive_seal(const void *p, size_t n, const struct key_file *k, uint8_t ret[SEAL_KEY])
 {
         if (k->log_n < 10 || k->log_n > 20 || k->r != SCRYPT_R || k->p != SCRYPT_P)
                 return -1;
@@ -68,7 +68,7 @@ static int by_passphrase(const struct vault_key_in *in, const struct key_file *k
         else if (n > 0 && make && in->passphrase < 0 && (m != n || memcmp(first, again, (size_t) n) != 0))
                 (void) err_set(e, ERR_USAGE, 0, "the two passphrases differ");
         else if (n > 0)
-                bad = derive(first, (size_t) n, k, ret) < 0 ? damaged(e) : 0;
+                bad = derive_seal(first, (size_t) n, k, ret) < 0 ? damaged_key(e) : 0;
 
         explicit_bzero(first, sizeof first);
         explicit_bzero(again, sizeof again);
@@ -121,7 +121,7 @@ static int by_file(const struct key_file *k, bool make, uint8_t ret[SEAL_KEY], s
         }
 
         ssize_t n = fd_read_all(fd, bytes, sizeof bytes);
-        int bad = n < SEAL_KEY || n == sizeof bytes || derive(bytes, (size_t) n, k, ret) < 0;
+        int bad = n < SEAL_KEY || n == sizeof bytes || derive_seal(bytes, (size_t) n, k, ret) < 0;
         explicit_bzero(bytes, sizeof bytes);
         return bad ? err_set(e, ERR_IO, 0,
                              "the vault's key file %s is not a key: it must have 32 to 4095 bytes", k->path)
@@ -170,14 +170,14 @@ static int wrapping_key(const struct vault_key_in *in, const struct key_file *k,
         case VAULT_PROTECT__COUNT:
                 break;
         }
-        return damaged(e);
+        return damaged_key(e);
 }
 
 /* ---- the file ---- */
 
 static struct span context_of(const struct key_file *k) { return span_of(k, offsetof(struct key_file, box)); }
 
-static int store(int dir, const struct key_file *k, struct err *e)
+static int store_key(int dir, const struct key_file *k, struct err *e)
 {
         AUTO_FD(fd, openat(dir, ".key", O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, k, sizeof *k) < 0 || fsync(fd) < 0 ||
@@ -210,8 +210,9 @@ static int make_key(const struct vault_key_in *in, uint8_t ret[SEAL_KEY], struct
         if (wrapping_key(in, &k, true, wrap, e) < 0)
                 return -1;
 
-        int bad = seal_close(wrap, context_of(&k), span_of(ret, SEAL_KEY), k.box) < 0 ? damaged(e)
-                                                                                      : store(in->dir, &k, e);
+        int bad = seal_close(wrap, context_of(&k), span_of(ret, SEAL_KEY), k.box) < 0
+                          ? damaged_key(e)
+                          : store_key(in->dir, &k, e);
         explicit_bzero(wrap, sizeof wrap);
         return bad;
 }
@@ -226,7 +227,8 @@ int vault_key(const struct vault_key_in *in, uint8_t ret_key[SEAL_KEY], struct e
 
         if (fd < 0 || fd_read_all(fd, &k, sizeof k) != sizeof k ||
             memcmp(k.magic, magic, sizeof magic) != 0 || k.path[sizeof k.path - 1])
-                return fd < 0 && errno == ENOENT ? err_set(e, ERR_GONE, 0, "the vault is empty") : damaged(e);
+                return fd < 0 && errno == ENOENT ? err_set(e, ERR_GONE, 0, "the vault is empty")
+                                                 : damaged_key(e);
 
         if (in->protect && in->protect != k.protect) {
                 (void) err_set(e, ERR_USAGE, 0, "the vault is protected by %s already",
@@ -237,7 +239,8 @@ int vault_key(const struct vault_key_in *in, uint8_t ret_key[SEAL_KEY], struct e
         if (wrapping_key(in, &k, false, wrap, e) < 0)
                 return -1;
 
-        int bad = seal_open(wrap, context_of(&k), span_of(k.box, sizeof k.box), ret_key) < 0 ? damaged(e) : 0;
+        int bad = seal_open(wrap, context_of(&k), span_of(k.box, sizeof k.box), ret_key) < 0 ? damaged_key(e)
+                                                                                             : 0;
         explicit_bzero(wrap, sizeof wrap);
         return bad;
 }

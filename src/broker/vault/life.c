@@ -50,7 +50,7 @@ void vault_life_renew(struct vault_meta *m, int64_t ttl, int64_t now)
         m->expires = now + next;
 }
 
-static bool grew(const struct vault_meta *m)
+static bool grew_old(const struct vault_meta *m)
 {
         if (m->ttl_count < VAULT_TTLS)
                 return false;
@@ -66,7 +66,7 @@ bool vault_owes(const struct vault_meta *m, enum vault_debt d, int64_t now)
         case VAULT_DEBT_LIFETIME:
                 return is_longer(lifetime(m), most[m->live != 0]);
         case VAULT_DEBT_GROWTH:
-                return grew(m);
+                return grew_old(m);
         case VAULT_DEBT_EXPIRED:
                 return m->expires && m->expires <= now;
         case VAULT_DEBT_UNBOUND:

@@ -103,7 +103,7 @@ static int read_secret(struct work *w, enum grant_where where, struct err *e)
 
 /* ---- entries ---- */
 
-static int exchange(const char *a, const char *b, unsigned flags)
+static int exchange_files(const char *a, const char *b, unsigned flags)
 {
         return renameat2(VAULT_FD_DIR, a, VAULT_FD_DIR, b, flags);
 }
@@ -114,14 +114,14 @@ static int exchange(const char *a, const char *b, unsigned flags)
 static int put_in_place(const char *temp, const char *name, bool replace)
 {
         const unsigned how = replace ? RENAME_EXCHANGE : RENAME_NOREPLACE;
-        if (exchange(temp, name, how) == 0) {
+        if (exchange_files(temp, name, how) == 0) {
                 if (fsync(VAULT_FD_DIR) == 0) {
                         if (replace)
                                 (void) unlinkat(VAULT_FD_DIR, temp, 0);
                         return 0;
                 }
                 int why = errno;
-                (void) exchange(name, temp, how);
+                (void) exchange_files(name, temp, how);
                 errno = why;
                 return -1;
         }
@@ -257,7 +257,7 @@ static int placeholder_bytes(struct work *w, const char *name)
 }
 
 /* Of a key of AWS each part has its own shape, and the colons stay. */
-static void shape(struct work *w, enum grant_where where)
+static void check_shape(struct work *w, enum grant_where where)
 {
         struct span all = span_of(w->secret, w->length);
         struct grant_key k;
@@ -315,7 +315,7 @@ static int give_one(struct work *w, const char *name, const char *asked, struct 
         if (placeholder_bytes(w, m.name) < 0)
                 return err_set(e, ERR_INTERNAL, 0, "no bytes for a placeholder");
 
-        shape(w, (enum grant_where) m.where);
+        check_shape(w, (enum grant_where) m.where);
         w->told = (struct vault_told){ 0 };
         memcpy(w->told.name, m.name, sizeof w->told.name);
         memcpy(w->told.env, m.env, sizeof w->told.env);
@@ -371,7 +371,7 @@ static int read_request(struct vault_request *ret)
         return r;
 }
 
-static int work(struct work *w, struct err *e)
+static int do_work(struct work *w, struct err *e)
 {
         static int (*const ops[])(struct work *, struct err *) = { [VAULT_ADD] = do_add,
                                                                    [VAULT_ROTATE] = do_rotate,
@@ -426,7 +426,7 @@ int main(void)
 
         (void) mlock(w, sizeof *w); /* a small limit is not a reason to refuse: swap is not the threat */
         (void) madvise(w, sizeof *w, MADV_DONTDUMP);
-        int bad = work(w, &e);
+        int bad = do_work(w, &e);
         explicit_bzero(w, sizeof *w);
         if (bad && e.code == ERR_NONE)
                 (void) err_set(&e, ERR_INTERNAL, 0, "cordon-vault failed without a reason");

@@ -46,7 +46,7 @@ static bool env_ok(const struct vault_meta *m)
         return made_of(s, m->where == GRANT_SIGV4 ? "_:" : "_") && !(s[0] >= '0' && s[0] <= '9');
 }
 
-static bool visible(const char *s)
+static bool visible_text(const char *s)
 {
         for (; *s; s++)
                 if (*s < 0x20 || *s > 0x7e)
@@ -67,10 +67,10 @@ static bool field_ok(const struct vault_meta *m)
                         return false;
 
         const char *extra = m->where == GRANT_HEADER ? "-_" : "-_.@+";
-        return m->field[0] && made_of(m->field, extra) && visible(m->before) && visible(m->after);
+        return m->field[0] && made_of(m->field, extra) && visible_text(m->before) && visible_text(m->after);
 }
 
-static int copy(char *to, size_t cap, const char *from, size_t n)
+static int copy_text(char *to, size_t cap, const char *from, size_t n)
 {
         if (n >= cap)
                 return -1;
@@ -85,9 +85,9 @@ int vault_header_read(const char *text, struct vault_meta *m, struct err *e)
         const char *value = colon ? colon + 1 + strspn(colon + 1, " ") : NULL;
         m->where = GRANT_HEADER;
         if (!hole || hole < value || strstr(hole + 2, "{}") ||
-            copy(m->field, sizeof m->field, text, (size_t) (colon - text)) < 0 ||
-            copy(m->before, sizeof m->before, value, (size_t) (hole - value)) < 0 ||
-            copy(m->after, sizeof m->after, hole + 2, strlen(hole + 2)) < 0 || !field_ok(m)) {
+            copy_text(m->field, sizeof m->field, text, (size_t) (colon - text)) < 0 ||
+            copy_text(m->before, sizeof m->before, value, (size_t) (hole - value)) < 0 ||
+            copy_text(m->after, sizeof m->after, hole + 2, strlen(hole + 2)) < 0 || !field_ok(m)) {
                 (void) err_set(e, ERR_USAGE, 0, "this is not a header with one {} for the secret");
                 return err_hint(e, "use --header 'Authorization: Bearer {}'");
         }
@@ -141,7 +141,7 @@ void vault_meta_print(const struct vault_meta *m, struct buf *out)
 static int take_text(const struct json *o, const char *key, char *to, size_t cap)
 {
         const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? copy(to, cap, v->str, v->len) : -1;
+        return v && v->type == JSON_STRING ? copy_text(to, cap, v->str, v->len) : -1;
 }
 
 /* Older entries have none. */

@@ -27,7 +27,7 @@ static const struct wire_form wanted_form = WIRE_FORM(WIRE_VAULT_WANTED, 1, stru
 
 enum { LONGEST = sizeof(struct wanted) + WIRE_MAX };
 
-static void put(const struct wire_form *f, const void *message, struct buf *out)
+static void put_message(const struct wire_form *f, const void *message, struct buf *out)
 {
         uint8_t bytes[LONGEST];
         buf_add(out, bytes, wire_encode(f, message, bytes, sizeof bytes));
@@ -35,12 +35,12 @@ static void put(const struct wire_form *f, const void *message, struct buf *out)
 
 void vault_request_encode(const struct vault_request *q, struct buf *out)
 {
-        put(&request_form, q, out);
+        put_message(&request_form, q, out);
         for (uint32_t i = 0; i < q->count && i < GRANTS_MAX; i++) {
                 struct wanted w;
                 memcpy(w.name, q->names[i], sizeof w.name);
                 memcpy(w.asked, q->asked[i], sizeof w.asked);
-                put(&wanted_form, &w, out);
+                put_message(&wanted_form, &w, out);
         }
 }
 

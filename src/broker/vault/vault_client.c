@@ -16,7 +16,7 @@
 enum { FDS = VAULT_FD_WORDS + 1, AGAIN_MS = 1000 };
 
 /* cordon-vault gets an empty environment, or only the variable that holds the secret. */
-static char **environment(const struct cordon_context *cx, const struct vault_request *q, char *only[2])
+static char **make_environment(const struct cordon_context *cx, const struct vault_request *q, char *only[2])
 {
         size_t n = strlen(q->from_env);
         only[0] = only[1] = NULL;
@@ -53,15 +53,15 @@ static int read_report(int report, struct err *e)
         return -1;
 }
 
-static void await(struct child *c)
+static void await_child(struct child *c)
 {
         while (!child_reap(c, NULL))
                 (void) fd_await(c->pidfd, POLLIN, AGAIN_MS);
 }
 
 /* Starts it with what it needs besides the existing descriptors; *ret_report will hold its report. */
-static struct child begin(const struct cordon_context *cx, int fds[FDS], struct vault_request *q,
-                          int *ret_report, struct err *e)
+static struct child begin_child(const struct cordon_context *cx, int fds[FDS], struct vault_request *q,
+                                int *ret_report, struct err *e)
 {
         char path[PATH_MAX], name[] = VAULT_PROGRAM, *argv[] = { name, NULL }, *only[2];
         AUTO_FD(dir, vault_dir(cx, e));
@@ -81,7 +81,7 @@ static struct child begin(const struct cordon_context *cx, int fds[FDS], struct 
         fds[VAULT_FD_REPORT] = report;
         struct child c = host_spawn(&(struct host_spawn){ .path = path,
                                                           .argv = argv,
-                                                          .envp = environment(cx, q, only),
+                                                          .envp = make_environment(cx, q, only),
                                                           .fds = fds,
                                                           .fd_count = FDS,
                                                           .flags = HOST_SPAWN_STREAMS });
@@ -97,12 +97,12 @@ int vault_work(const struct cordon_context *cx, struct vault_request *q, int sec
                struct err *e)
 {
         int report = -1, fds[FDS] = { secret, -1, -1, -1, -1, -1, -1, -1, passphrase, -1 };
-        struct child c = begin(cx, fds, q, &report, e);
+        struct child c = begin_child(cx, fds, q, &report, e);
         AUTO_FD(hold, report);
         if (c.pid < 0)
                 return -1;
 
-        await(&c);
+        await_child(&c);
         return read_report(report, e);
 }
 
@@ -119,7 +119,7 @@ int vault_give(const struct cordon_context *cx, struct vault_request *q, const s
                        "as above");
         q->op = VAULT_GIVE;
         struct vault_giving g = VAULT_NOT_GIVING;
-        g.child = begin(cx, fds, q, &g.report, e);
+        g.child = begin_child(cx, fds, q, &g.report, e);
         if (g.child.pid < 0) {
                 fd_close(&g.report);
                 return -1;
@@ -149,7 +149,7 @@ int vault_given(struct vault_giving *g, struct vault_told *ret_told, size_t coun
 void vault_giving_end(struct vault_giving *g)
 {
         child_kill(&g->child);
-        await(&g->child);
+        await_child(&g->child);
         fd_close(&g->report);
         fd_close(&g->told);
 }

@@ -103,14 +103,15 @@ int ledger_range_hash(ledger_tile_reader *read, void *ctx, uint64_t begin, uint6
         return 0;
 }
 
-static int push(struct ledger_proof *p, ledger_tile_reader *read, void *ctx, uint64_t begin, uint64_t end)
+static int push_hash(struct ledger_proof *p, ledger_tile_reader *read, void *ctx, uint64_t begin,
+                     uint64_t end)
 {
         if (p->count == sizeof p->hash / sizeof *p->hash)
                 return -1;
         return ledger_range_hash(read, ctx, begin, end, p->hash[p->count++]);
 }
 
-static void turn(struct ledger_proof *p)
+static void turn_proof(struct ledger_proof *p)
 {
         for (unsigned i = 0; i < p->count / 2; i++) {
                 uint8_t h[LEDGER_HASH];
@@ -132,12 +133,12 @@ int ledger_prove_inclusion(ledger_tile_reader *read, void *ctx, uint64_t index, 
         while (end - begin > 1) {
                 uint64_t k = begin + split(end - begin);
                 bool left = index < k;
-                if (push(ret, read, ctx, left ? k : begin, left ? end : k) < 0)
+                if (push_hash(ret, read, ctx, left ? k : begin, left ? end : k) < 0)
                         return -1;
                 *(left ? &end : &begin) = k;
         }
 
-        turn(ret);
+        turn_proof(ret);
         return 0;
 }
 

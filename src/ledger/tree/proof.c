@@ -92,7 +92,7 @@ struct parsed {
         struct ledger_note note;
 };
 
-static int parse(struct span text, struct parsed *p)
+static int parse_proof(struct span text, struct parsed *p)
 {
         struct span l, rest;
         if (!ledger_note_line(&text, &l) || !span_is(l, first_line) || !ledger_note_line(&text, &l) ||
@@ -141,7 +141,7 @@ int ledger_proof_check(const struct cordon_context *cx, struct span text, const 
         if (!p)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the proof");
 
-        if (parse(text, p) < 0) {
+        if (parse_proof(text, p) < 0) {
                 free(p);
                 return err_set(e, ERR_USAGE, 0, "not a proof in the format c2sp.org/tlog-proof@v1");
         }

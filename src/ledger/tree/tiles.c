@@ -12,7 +12,7 @@
 
 enum { LEVELS = 8 };
 
-static int cannot(struct err *e)
+static int cannot_read(struct err *e)
 {
         return err_set(e, ERR_IO, errno, "the ledger's tiles cannot be written: %s", strerror(errno));
 }
@@ -37,7 +37,7 @@ int tiles_open(int ledger_dir, bool write, struct tiles *ret, struct err *e)
         if (!bad)
                 return 0;
 
-        (void) cannot(e);
+        (void) cannot_read(e);
         tiles_close(ret);
         return -1;
 }
@@ -58,7 +58,7 @@ int tiles_read(void *ctx, unsigned level, uint64_t index, uint8_t ret[LEDGER_HAS
 }
 
 /* The root of one full tile. */
-static int fold(const struct tiles *t, int level, uint64_t tile, uint8_t ret[LEDGER_HASH])
+static int fold_tile(const struct tiles *t, int level, uint64_t tile, uint8_t ret[LEDGER_HASH])
 {
         uint8_t h[256][LEDGER_HASH];
         if (pread(t->fd[level], h, sizeof h, (off_t) (tile * sizeof h)) != (ssize_t) sizeof h)
@@ -78,11 +78,11 @@ int tiles_add(struct tiles *t, uint64_t index, const uint8_t leaf[LEDGER_HASH], 
         memcpy(h, leaf, sizeof h);
         for (int level = 0; level < LEVELS; level++, index /= 256) {
                 if (pwrite(t->fd[level], h, LEDGER_HASH, (off_t) (index * LEDGER_HASH)) != LEDGER_HASH)
-                        return cannot(e);
+                        return cannot_read(e);
                 if (index % 256 != 255)
                         return 0;
-                if (fold(t, level, index / 256, h) < 0)
-                        return cannot(e);
+                if (fold_tile(t, level, index / 256, h) < 0)
+                        return cannot_read(e);
         }
 
         return 0;
@@ -92,7 +92,7 @@ int tiles_cut(struct tiles *t, uint64_t size, struct err *e)
 {
         for (int level = 0; level < LEVELS; level++, size /= 256)
                 if (ftruncate(t->fd[level], (off_t) (size * LEDGER_HASH)) < 0)
-                        return cannot(e);
+                        return cannot_read(e);
         return 0;
 }
 
@@ -100,7 +100,7 @@ int tiles_flush(struct tiles *t, struct err *e)
 {
         for (int level = 0; level < LEVELS; level++)
                 if (fdatasync(t->fd[level]) < 0)
-                        return cannot(e);
+                        return cannot_read(e);
         return 0;
 }
 

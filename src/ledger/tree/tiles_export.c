@@ -18,7 +18,7 @@
 
 enum { TILE = 256 };
 
-static int cannot(struct err *e, const char *path)
+static int cannot_write(struct err *e, const char *path)
 {
         return err_set(e, ERR_IO, errno, "%.200s cannot be written: %s", path, strerror(errno));
 }
@@ -41,9 +41,9 @@ static void tile_path(char *ret, size_t cap, const char *level, uint64_t n, unsi
 static int write_file(int dir, const char *path, const void *p, size_t n, struct err *e)
 {
         if (fd_make_parents(dir, path) < 0)
-                return cannot(e, path);
+                return cannot_write(e, path);
         AUTO_FD(fd, openat(dir, path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644));
-        return fd < 0 || fd_write_all(fd, p, n) < 0 ? cannot(e, path) : 0;
+        return fd < 0 || fd_write_all(fd, p, n) < 0 ? cannot_write(e, path) : 0;
 }
 
 static int export_level(struct tiles *t, int to, unsigned level, uint64_t hashes, struct err *e)
@@ -110,11 +110,11 @@ int ledger_tiles_export(const struct ledger_log *l, int dir, const char *to, str
                 return err_set(e, ERR_GONE, 0, "the ledger has no checkpoint yet");
 
         if (mkdir(to, 0755) < 0 && errno != EEXIST)
-                return cannot(e, to);
+                return cannot_write(e, to);
 
         AUTO_FD(into, open(to, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (into < 0)
-                return cannot(e, to);
+                return cannot_write(e, to);
 
         if (tiles_open(dir, false, &t, e) < 0)
                 return -1;

@@ -91,7 +91,7 @@ struct ledger *ledger_open(const struct cordon_context *cx, const char *run, con
 
 /* ---- the lock ---- */
 
-static int lock(struct ledger *l, unsigned wait_ms)
+static int lock_ledger(struct ledger *l, unsigned wait_ms)
 {
         struct flock f = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
         uint64_t began = clock_mono_ns();
@@ -115,7 +115,7 @@ static void unlock(struct ledger *l)
         (void) fcntl(l->head, F_OFD_SETLK, &f);
 }
 
-static int keep(struct ledger *l, const struct ledger_record *r, const char *id, struct err *e);
+static int keep_record(struct ledger *l, const struct ledger_record *r, const char *id, struct err *e);
 
 /* ---- writing, under the lock ---- */
 
@@ -212,7 +212,7 @@ static int record_loss(struct ledger *l, struct buf *out, struct head *h, struct
         l->kept = (struct buf){ 0 };
         next_id(l, id);
         (void) snprintf(id + strlen(id), sizeof id - strlen(id), "-gap");
-        int bad = keep(l, &r, id, e) < 0 || put_frames(l, out, h, e) < 0 ? -1 : 0;
+        int bad = keep_record(l, &r, id, e) < 0 || put_frames(l, out, h, e) < 0 ? -1 : 0;
         buf_done(&l->kept);
         l->kept = kept;
         return bad;
@@ -251,7 +251,7 @@ static int append_locked(struct ledger *l, struct err *e)
 int ledger_roll(struct ledger *l, struct err *e)
 {
         struct head h;
-        if (lock(l, DURABLE_WAIT_MS) < 0)
+        if (lock_ledger(l, DURABLE_WAIT_MS) < 0)
                 return ledger_cannot(e, "locking it");
         int r = find_end(l, &h, e) < 0 || segment_make(l, &h, e) < 0 || write_head(l, &h, e) < 0 ? -1 : 0;
         unlock(l);
@@ -263,7 +263,7 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
         if (l->kept.n == 0)
                 return 0;
 
-        if (lock(l, wait_ms) < 0) {
+        if (lock_ledger(l, wait_ms) < 0) {
                 if (errno == EBUSY)
                         return err_set(e, ERR_IO, EBUSY,
                                        "the ledger cannot be written: another writer holds it");
@@ -296,7 +296,7 @@ static int64_t microseconds(clockid_t c)
         return (int64_t) t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
-static int keep(struct ledger *l, const struct ledger_record *r, const char *id, struct err *e)
+static int keep_record(struct ledger *l, const struct ledger_record *r, const char *id, struct err *e)
 {
         AUTO_BUF(front);
         AUTO_BUF(back);
@@ -361,7 +361,7 @@ int ledger_append(struct ledger *l, const struct ledger_record *r, bool durable,
         else
                 next_id(l, id);
 
-        if (keep(l, r, id, e) < 0)
+        if (keep_record(l, r, id, e) < 0)
                 return -1;
 
         if (durable && ledger_commit(l, before, e) < 0)

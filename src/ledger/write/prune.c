@@ -32,7 +32,7 @@ struct prune {
 
 /* Never prunes what verification itself needs: starts, ends, keys, heads of tenants and the records of
  * pruning. */
-static bool goes(const struct prune *p, const struct frame *f)
+static bool frame_goes(const struct prune *p, const struct frame *f)
 {
         static const char *const kept[] = { "start", "end", "key", "prune", "gap", "head" };
         struct ledger_view v;
@@ -51,7 +51,7 @@ static int count_one(void *ctx, const struct scan_place *at, const struct frame 
 {
         struct prune *p = ctx;
         (void) at;
-        p->count += goes(p, f);
+        p->count += frame_goes(p, f);
         return 0;
 }
 
@@ -62,7 +62,7 @@ static int rewrite_one(void *ctx, const struct scan_place *at, const struct fram
         if (at->seq != p->seq)
                 return 1;
 
-        if (!goes(p, f)) {
+        if (!frame_goes(p, f)) {
                 buf_add(p->out, f->payload.p - FRAME_HEAD, f->size);
                 return 0;
         }
@@ -194,7 +194,8 @@ static int record_end(struct ledger *l, struct err *e)
         return ledger_append(l, &r, true, NULL, e);
 }
 
-static int prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count, struct err *e)
+static int prune_frames(struct ledger *l, const char *kind, int64_t before_us, uint64_t *ret_count,
+                        struct err *e)
 {
         struct prune p = { .kind = kind, .before_us = before_us };
         struct scan_place at = { 0 };
@@ -231,7 +232,7 @@ int ledger_prune(struct ledger *l, const char *kind, int64_t before_us, uint64_t
         AUTO_FD(turn, take_turn(l->dir, e));
         if (turn < 0)
                 return -1;
-        int r = prune(l, kind, before_us, ret_count, e);
+        int r = prune_frames(l, kind, before_us, ret_count, e);
         (void) flock(turn, LOCK_UN); /* explicitly: a child may hold a copy of the descriptor */
         return r;
 }

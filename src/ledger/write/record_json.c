@@ -316,7 +316,7 @@ static bool skip_value(struct scan *s, struct span *ret)
         return true;
 }
 
-static bool take(struct scan *s, char c)
+static bool take_char(struct scan *s, char c)
 {
         if (s->p == s->end || *s->p != (uint8_t) c)
                 return false;
@@ -324,16 +324,16 @@ static bool take(struct scan *s, char c)
         return true;
 }
 
-static int compare(struct span a, struct span b)
+static int compare_keys(struct span a, struct span b)
 {
         size_t n = a.n < b.n ? a.n : b.n;
         int d = n ? memcmp(a.p, b.p, n) : 0;
         return d ? d : (a.n > b.n) - (a.n < b.n);
 }
 
-static bool pair(struct scan *s, struct span *key, struct span *value)
+static bool next_pair(struct scan *s, struct span *key, struct span *value)
 {
-        return skip_string(s, key) && take(s, ':') && skip_value(s, value);
+        return skip_string(s, key) && take_char(s, ':') && skip_value(s, value);
 }
 
 #define TEXT(name)                                                                                           \
@@ -420,22 +420,22 @@ int ledger_view_parse(struct span json, struct ledger_view *ret)
         struct ledger_view v = { .json = json, .bytes = -1, .cost = -1, .count = -1 };
         struct span last = { NULL, 0 }, key, value;
         size_t next = 0;
-        if (!take(&s, '{'))
+        if (!take_char(&s, '{'))
                 return -1;
 
         do {
-                if (!pair(&s, &key, &value) || (last.p && compare(last, key) >= 0))
+                if (!next_pair(&s, &key, &value) || (last.p && compare_keys(last, key) >= 0))
                         return -1;
                 last = key;
-                while (next < FIELDS && compare(span_str(fields[next].key), key) < 0)
+                while (next < FIELDS && compare_keys(span_str(fields[next].key), key) < 0)
                         next++;
                 if (next < FIELDS && span_is(key, fields[next].key))
                         set_field(&v, next, value);
                 else
                         v.strange += !is_known(key);
-        } while (take(&s, ','));
+        } while (take_char(&s, ','));
 
-        if (!take(&s, '}') || s.p != s.end || v.id.n == 0 || v.id.n >= LEDGER_ID_MAX || v.kind.n == 0 ||
+        if (!take_char(&s, '}') || s.p != s.end || v.id.n == 0 || v.id.n >= LEDGER_ID_MAX || v.kind.n == 0 ||
             v.v < 1)
                 return -1;
 
@@ -450,13 +450,13 @@ struct span ledger_member(struct span object, const char *key)
                 return span_of(NULL, 0);
 
         struct scan s = { object.p, object.p + object.n };
-        if (take(&s, '{'))
+        if (take_char(&s, '{'))
                 do
-                        if (!pair(&s, &k, &value))
+                        if (!next_pair(&s, &k, &value))
                                 break;
                         else if (span_is(k, key))
                                 return value;
-                while (take(&s, ','));
+                while (take_char(&s, ','));
 
         return span_of(NULL, 0);
 }
@@ -468,13 +468,13 @@ struct span ledger_element(struct span array, unsigned n)
                 return span_of(NULL, 0);
 
         struct scan s = { array.p, array.p + array.n };
-        if (take(&s, '['))
+        if (take_char(&s, '['))
                 do
                         if (!skip_string(&s, &value))
                                 break;
                         else if (n-- == 0)
                                 return value;
-                while (take(&s, ','));
+                while (take_char(&s, ','));
 
         return span_of(NULL, 0);
 }

@@ -54,7 +54,7 @@ void secrets_free(struct ledger_secrets *all)
 
 int ledger_secret_add(struct ledger *l, const void *p, size_t n) { return secrets_add(&l->secrets, p, n); }
 
-static void clean(const struct ledger_secrets *all, const char **text)
+static void clean_text(const struct ledger_secrets *all, const char **text)
 {
         size_t n = *text ? strlen(*text) : 0;
         for (size_t i = 0; i < all->n && n > 0; i++)
@@ -69,11 +69,11 @@ void secrets_clean(const struct ledger_secrets *all, struct ledger_record *r)
         const char **const texts[] = { &r->box,    &r->door,   &r->policy,   &r->target,
                                        &r->result, &r->digest, &r->trace_in, &r->trace_out };
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-                clean(all, texts[i]);
+                clean_text(all, texts[i]);
 
         for (unsigned i = 0; i < r->parent_count && i < LEDGER_PARENTS_MAX; i++)
-                clean(all, &r->parents[i]);
+                clean_text(all, &r->parents[i]);
 
         for (unsigned i = 0; i < r->more_count && i < LEDGER_MORE_MAX; i++)
-                clean(all, &r->more[i].text);
+                clean_text(all, &r->more[i].text);
 }

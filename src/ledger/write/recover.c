@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-static int damaged(struct err *e, const char *how)
+static int damaged_ledger(struct err *e, const char *how)
 {
         (void) err_set(e, ERR_IO, EUCLEAN, "the ledger is damaged: %s", how);
         return err_hint(e, "`cordon ledger verify` shows where; `cordon ledger restart` puts it aside and "
@@ -42,7 +42,7 @@ static void note_clock(struct head *h, const struct frame *f)
                 h->clock = (uint64_t) v.clock;
 }
 
-static enum frame_state walk(struct span all, struct head *h)
+static enum frame_state walk_frames(struct span all, struct head *h)
 {
         struct frame f;
         enum frame_state s;
@@ -72,7 +72,8 @@ static int put_aside(struct ledger *l, const struct head *h, struct span tail, s
         return 0;
 }
 
-static int cut(struct ledger *l, const struct head *known, struct head *h, struct span all, struct err *e)
+static int cut_tail(struct ledger *l, const struct head *known, struct head *h, struct span all,
+                    struct err *e)
 {
         struct span tail = span_of(all.p + h->end, all.n - h->end);
         bool same_boot = known && strncmp(known->boot, l->boot, sizeof known->boot) == 0;
@@ -81,16 +82,16 @@ static int cut(struct ledger *l, const struct head *known, struct head *h, struc
                 return in_vain(e);
 
         if (h->count < sealed)
-                return damaged(e, "records that a checkpoint covers are missing");
+                return damaged_ledger(e, "records that a checkpoint covers are missing");
 
         if (known && same_boot && h->count < known->count)
-                return damaged(e, "records are missing at its end");
+                return damaged_ledger(e, "records are missing at its end");
 
         if (tail.n == 0)
                 return 0;
 
         if (same_boot && frame_anywhere(tail))
-                return damaged(e, "a record in its last segment is not what was written");
+                return damaged_ledger(e, "a record in its last segment is not what was written");
 
         if (!same_boot && put_aside(l, h, tail, e) < 0)
                 return -1;
@@ -108,7 +109,7 @@ static int begin_at(const struct ledger *l, const struct head *known, struct spa
 {
         struct segment_head s;
         if (segment_head_get(all, &s) < 0 || s.seq != h->seq)
-                return damaged(e, "the head of its last segment is not what was written");
+                return damaged_ledger(e, "the head of its last segment is not what was written");
 
         bool believed = known && known->seq == h->seq &&
                         strncmp(known->boot, l->boot, sizeof known->boot) == 0 && known->end <= all.n;
@@ -130,7 +131,7 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
                 return in_vain(e);
 
         if (last == 0 && (known || sealed > 0))
-                return damaged(e, "its segments are missing");
+                return damaged_ledger(e, "its segments are missing");
 
         *ret = h;
         if (last == 0)
@@ -138,14 +139,14 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
 
         h.seq = (uint32_t) last;
         if (known && known->seq > h.seq)
-                return damaged(e, "its last segment is missing");
+                return damaged_ledger(e, "its last segment is missing");
 
         if (segment_open(l, h.seq, e) < 0 || fstat(l->segment, &st) < 0)
                 return in_vain(e);
 
         size_t n = (size_t) st.st_size;
         if (n == 0)
-                return damaged(e, "its last segment is empty");
+                return damaged_ledger(e, "its last segment is empty");
 
         void *p = mmap(NULL, n, PROT_READ, MAP_SHARED, l->segment, 0);
         if (p == MAP_FAILED)
@@ -154,8 +155,8 @@ int ledger_recover(struct ledger *l, const struct head *known, struct head *ret,
         struct span all = span_of(p, n);
         int r = begin_at(l, known, all, &h, e);
         if (r == 0) {
-                (void) walk(all, &h);
-                r = cut(l, known, &h, all, e);
+                (void) walk_frames(all, &h);
+                r = cut_tail(l, known, &h, all, e);
         }
 
         (void) munmap(p, n);

@@ -112,7 +112,7 @@ static int each_leaf(void *ctx, const struct scan_place *at, const struct frame 
         return 0;
 }
 
-static int resume(struct sealer *s)
+static int resume_chain(struct sealer *s)
 {
         AUTO_BUF(text);
         struct ledger_note n;
@@ -243,7 +243,7 @@ static int sign_checkpoint(struct sealer *s, const struct key *next)
 }
 
 /* Returns 1 if it sealed, 0 if nothing was new, -1 on error. */
-static int seal(struct sealer *s, const struct key *next)
+static int seal_head(struct sealer *s, const struct key *next)
 {
         uint64_t before = s->tree.size, sealed;
         if (ledger_sealed_size(s->dir, &sealed) < 0)
@@ -283,7 +283,7 @@ static int sealer_open(int dir, struct sealer *s, struct err *e)
             tiles_open(dir, true, &s->tiles, e) < 0)
                 return -1;
 
-        return resume(s);
+        return resume_chain(s);
 }
 
 /* One sealer at a time. The lock ends with the process. */
@@ -319,7 +319,7 @@ int seal_once(int dir, struct err *e)
 
         int r = sealer_open(dir, &s, e);
         if (r == 0)
-                r = seal(&s, NULL) < 0 ? -1 : 0;
+                r = seal_head(&s, NULL) < 0 ? -1 : 0;
 
         tiles_close(&s.tiles);
         return r;
@@ -352,13 +352,13 @@ int seal_rotate(int dir, struct err *e)
                 return -1;
 
         int bad = sealer_open(dir, &s, e) < 0 || key_rotate_begin(dir, &s.key, &next, e) < 0 ||
-                                  seal(&s, &next) < 0 || key_rotate_end(dir, e) < 0 ||
+                                  seal_head(&s, &next) < 0 || key_rotate_end(dir, e) < 0 ||
                                   record_rotation(dir, &next, e) < 0
                           ? -1
                           : 0;
         s.key = next;
         if (bad == 0)
-                bad = seal(&s, NULL) < 0 ? -1 : 0;
+                bad = seal_head(&s, NULL) < 0 ? -1 : 0;
         tiles_close(&s.tiles);
         return bad;
 }
@@ -389,7 +389,7 @@ static int seal_a_turn(struct news *n, struct err *e)
 
         int r = sealer_open(n->dir, &s, e);
         while (r == 0) {
-                if (seal(&s, NULL) < 0)
+                if (seal_head(&s, NULL) < 0)
                         r = -1;
                 else if (!wait_for_more(n))
                         break;

@@ -36,7 +36,7 @@ static int read_back(int fd, struct buf *out)
         return n < 0 ? -1 : 0;
 }
 
-static int failed(int said, struct err *e)
+static int sealer_failed(int said, struct err *e)
 {
         AUTO_BUF(text);
         (void) read_back(said, &text);
@@ -83,7 +83,7 @@ int ledger_helper_do(const struct cordon_context *cx, const char *verb, const ch
                                "thread waited for it");
 
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-                return failed(said, e);
+                return sealer_failed(said, e);
 
         return out && read_back(answer, out) < 0 ? err_set(e, ERR_IO, errno, "reading cordon-ledger's answer")
                                                  : 0;

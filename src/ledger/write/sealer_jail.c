@@ -23,7 +23,7 @@ struct ruleset {
         uint64_t fs, net, scoped;
 };
 
-static int failed(struct err *e, const char *what)
+static int jail_failed(struct err *e, const char *what)
 {
         int sys = errno;
         return err_set(e, ERR_WALL, sys, "cordon-ledger cannot %s: %s", what, strerror(sys));
@@ -31,7 +31,7 @@ static int failed(struct err *e, const char *what)
 
 static uint64_t known(long abi) { return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff; }
 
-static int leave(int set, int fd, uint64_t rights)
+static int leave_open(int set, int fd, uint64_t rights)
 {
         struct landlock_path_beneath_attr a = { .allowed_access = rights, .parent_fd = fd };
         return fd < 0 ? 0 : (int) syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
@@ -54,8 +54,8 @@ static int close_files(int dir, int witness)
                                               : 8,
                                    0));
         AUTO_FD(boot, open("/proc/sys/kernel/random/boot_id", O_PATH | O_CLOEXEC));
-        if (set < 0 || leave(set, dir, own) < 0 || leave(set, witness, own) < 0 ||
-            leave(set, boot, READ_FILE) < 0)
+        if (set < 0 || leave_open(set, dir, own) < 0 || leave_open(set, witness, own) < 0 ||
+            leave_open(set, boot, READ_FILE) < 0)
                 return -1;
 
         return (int) syscall(SYS_landlock_restrict_self, set, 0);
@@ -97,14 +97,14 @@ int jail_close(int dir, bool seals, struct err *e)
 
         if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
             (!calls_sanitized() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
-                return failed(e, "give up what it does not need");
+                return jail_failed(e, "give up what it does not need");
 
         (void) setrlimit(RLIMIT_CORE, &none);
         if (calls_sanitized())
                 return 0; /* for tests: the sanitizer reads files that would be denied */
 
         if (close_files(dir, witness) < 0)
-                return failed(e, "close other files");
+                return jail_failed(e, "close other files");
 
-        return close_calls() < 0 ? failed(e, "close other system calls") : 0;
+        return close_calls() < 0 ? jail_failed(e, "close other system calls") : 0;
 }

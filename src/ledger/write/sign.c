@@ -39,7 +39,7 @@ static void key_hash(struct key *k)
         memcpy(k->id, h, 4);
 }
 
-static int derive(struct key *k, struct err *e)
+static int derive_public(struct key *k, struct err *e)
 {
         size_t n = 32;
         EVP_PKEY *p = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, k->secret, 32);
@@ -119,13 +119,13 @@ bool key_note_next(const struct ledger_note *n, struct key *ret)
         return rest.n > 0 && key_public_next(&rest, ret) == 1;
 }
 
-static int cannot(struct err *e, const char *what)
+static int cannot_sign(struct err *e, const char *what)
 {
         return err_set(e, ERR_IO, errno, "the ledger's %s cannot be written: %s", what, strerror(errno));
 }
 
 /* All or nothing, and never with a wrong mode. */
-static int replace(int dir, const char *name, mode_t mode, struct span text, struct err *e)
+static int replace_file(int dir, const char *name, mode_t mode, struct span text, struct err *e)
 {
         char fresh[32];
         (void) snprintf(fresh, sizeof fresh, "%s.new", name);
@@ -133,7 +133,7 @@ static int replace(int dir, const char *name, mode_t mode, struct span text, str
         AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
         if (fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || fsync(fd) < 0 ||
             renameat(dir, fresh, dir, name) < 0 || fsync(dir) < 0)
-                return cannot(e, name);
+                return cannot_sign(e, name);
 
         return 0;
 }
@@ -144,7 +144,7 @@ static int key_make(struct key *k, const char *name, struct err *e)
         (void) snprintf(k->name, sizeof k->name, "%s", name);
         if (getrandom(k->secret, sizeof k->secret, 0) != (ssize_t) sizeof k->secret)
                 return err_set(e, ERR_HOST, errno, "no random bytes for the ledger's key");
-        return derive(k, e);
+        return derive_public(k, e);
 }
 
 static int store_public(int dir, const struct key *k, struct err *e)
@@ -152,14 +152,14 @@ static int store_public(int dir, const struct key *k, struct err *e)
         AUTO_BUF(public);
         AUTO_BUF(line);
         if (ledger_slurp(dir, "key.pub", &public) < 0)
-                return cannot(e, "key.pub");
+                return cannot_sign(e, "key.pub");
 
         key_vkey(k, &line);
         if (strstr(buf_str(&public), buf_str(&line)))
                 return 0;
 
         buf_add(&public, line.p, line.n);
-        return replace(dir, "key.pub", 0644, buf_span(&public), e);
+        return replace_file(dir, "key.pub", 0644, buf_span(&public), e);
 }
 
 static int store_secret(int dir, const char *name, const struct key *k, struct err *e)
@@ -167,7 +167,7 @@ static int store_secret(int dir, const char *name, const struct key *k, struct e
         AUTO_BUF(secret);
         buf_puts(&secret, prefix);
         put_key(k, k->secret, &secret);
-        int r = replace(dir, name, 0600, buf_span(&secret), e);
+        int r = replace_file(dir, name, 0600, buf_span(&secret), e);
         OPENSSL_cleanse(secret.p, secret.n);
         return r;
 }
@@ -178,7 +178,7 @@ static int first_key(int dir, struct key *ret, struct err *e)
         uint8_t r[6];
         char name[64];
         if (ledger_slurp(dir, "key.pub", &public) < 0)
-                return cannot(e, "key.pub");
+                return cannot_sign(e, "key.pub");
 
         if (public.n > 0) { /* a copy, or the key is lost: another would count for nothing */
                 (void) err_set(e, ERR_IO, ENOENT, "the ledger's key is missing: nothing more can be sealed");
@@ -225,7 +225,9 @@ static int read_secret(int dir, const char *name, struct key *ret, struct err *e
 
         OPENSSL_cleanse(seed, sizeof seed);
         OPENSSL_cleanse(text.p, text.n);
-        return bad < 0 ? err_set(e, ERR_IO, 0, "the ledger's key is not one") : derive(ret, e) < 0 ? -1 : 1;
+        return bad < 0                     ? err_set(e, ERR_IO, 0, "the ledger's key is not one")
+               : derive_public(ret, e) < 0 ? -1
+                                           : 1;
 }
 
 int key_load(int dir, struct key *ret, struct err *e)
@@ -268,12 +270,12 @@ int key_rotate_end(int dir, struct err *e)
 
         if (read_secret(dir, "key", &old, &ignored) != 1 ||
             read_secret(dir, "key.next", &next, &ignored) != 1 || !is_named(dir, &old, &next))
-                return unlinkat(dir, "key.next", 0) < 0 ? cannot(e, "key.next") : 0;
+                return unlinkat(dir, "key.next", 0) < 0 ? cannot_sign(e, "key.next") : 0;
 
         if (store_public(dir, &next, e) < 0)
                 return -1;
 
-        return renameat(dir, "key.next", dir, "key") < 0 || fsync(dir) < 0 ? cannot(e, "key") : 0;
+        return renameat(dir, "key.next", dir, "key") < 0 || fsync(dir) < 0 ? cannot_sign(e, "key") : 0;
 }
 
 int key_sign_note(const struct key *k, struct span text, struct buf *out, struct err *e)

@@ -38,7 +38,7 @@ struct writer {
 };
 
 /* Truncates, terminates and neutralizes a request. Returns 0, or -1 if no honest broker would send it. */
-static int clean(struct ledger_ask *q)
+static int clean_ask(struct ledger_ask *q)
 {
         struct {
                 char *p;
@@ -73,7 +73,7 @@ static struct ledger_record record_of(const struct ledger_ask *q, enum ledger_ph
         return r;
 }
 
-static int add(struct writer *w, struct ledger_record *r, char what, uint32_t number, struct err *e)
+static int add_record(struct writer *w, struct ledger_record *r, char what, uint32_t number, struct err *e)
 {
         char name[16];
         (void) snprintf(name, sizeof name, "%c%u", what, number);
@@ -127,7 +127,7 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
                 c.result = "put into a request";
                 c.parents[c.parent_count++] = start;
                 add_causes(w, &c);
-                if (add(w, &c, 'c', q->number, e) < 0)
+                if (add_record(w, &c, 'c', q->number, e) < 0)
                         return -1;
                 ledger_effect_id(w->run, 'c', q->number, used);
                 r.parents[r.parent_count++] = used;
@@ -139,10 +139,10 @@ static int add_intent(struct writer *w, const struct ledger_ask *q, struct err *
         }
 
         add_causes(w, &r);
-        return add(w, &r, 'q', q->number, e);
+        return add_record(w, &r, 'q', q->number, e);
 }
 
-static void answer(struct writer *w, uint32_t number, const struct err *why)
+static void answer_ask(struct writer *w, uint32_t number, const struct err *why)
 {
         struct ledger_answer a = { .number = number, .leave = why == NULL };
         if (why)
@@ -203,7 +203,7 @@ static void add_outcome(struct writer *w, struct ledger_ask *q)
                 ledger_more_text(&r, "address", q->address);
 
         ledger_more_text(&r, "seen", q->seen);
-        (void) add(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
+        (void) add_record(w, &r, q->under ? 'n' : 'r', q->number, &ignored);
         q->number = 0; /* reported */
 }
 
@@ -268,7 +268,7 @@ static void begin_all(struct writer *w)
                         w->open[w->open_count++] = numbers[i];
                 if (!bad && connects[i] && w->shared_count < OPEN_MAX_EFFECTS)
                         w->shared[w->shared_count++] = numbers[i];
-                answer(w, numbers[i], bad ? &e : NULL);
+                answer_ask(w, numbers[i], bad ? &e : NULL);
         }
 
         if (bad && w->l)
@@ -276,7 +276,7 @@ static void begin_all(struct writer *w)
 }
 
 /* Receives all pending requests, up to a batch; -1 if the broker is gone. */
-static int gather(struct writer *w)
+static int gather_asks(struct writer *w)
 {
         int r = 1;
         for (w->asked_count = 0; w->asked_count < BATCH;) {
@@ -287,14 +287,14 @@ static int gather(struct writer *w)
                 r = wire_take(w->line, &ledger_ask_form, q, NULL);
                 if (r != 1)
                         break;
-                if (clean(q) == 0)
+                if (clean_ask(q) == 0)
                         w->asked_count++;
         }
 
         return r == 1 ? 0 : -1;
 }
 
-static int serve(struct writer *w)
+static int serve_asks(struct writer *w)
 {
         struct pollfd p[] = { { .fd = w->line, .events = POLLIN }, { .fd = w->told, .events = POLLIN } };
         int n = poll(p, 2, w->l && ledger_waits(w->l) ? LEDGER_COMMIT_MS / 2 : -1);
@@ -305,7 +305,7 @@ static int serve(struct writer *w)
 
         w->asked_count = 0;
         if (n > 0 && p[0].revents)
-                r = gather(w);
+                r = gather_asks(w);
 
         hear_causes(w);  /* what was told before it was asked */
         add_outcomes(w); /* first: they may be causes of the intents */
@@ -324,7 +324,7 @@ int writer_run(int dir, const char *run, const char *box)
         w = (struct writer){
                 .dir = dir, .line = LEDGER_LINE, .told = LEDGER_CAUSES_LINE, .run = run, .box = box
         };
-        while (serve(&w) == 0)
+        while (serve_asks(&w) == 0)
                 ;
 
         if (w.l)

@@ -46,7 +46,7 @@ void limit_name(char out[48])
         (void) stpcpy(at, limit_hex(random_u32(), 8, number));
 }
 
-static int hex(const char *at, size_t n, uint64_t *ret)
+static int read_hex(const char *at, size_t n, uint64_t *ret)
 {
         uint64_t value = 0;
         if (n == 0 || n > 16)
@@ -77,11 +77,11 @@ int limit_name_parse(const char *name, struct limit_owner *ret)
 
         const char *s = p + pid_len + 1;
         size_t start_len = strcspn(s, "-");
-        if (s[start_len] != '-' || hex(s, start_len, &start) < 0)
+        if (s[start_len] != '-' || read_hex(s, start_len, &start) < 0)
                 return -1;
 
         const char *tail = s + start_len + 1;
-        if (strlen(tail) != 16 || hex(tail, 8, &ns) < 0 || hex(tail + 8, 8, &random) < 0)
+        if (strlen(tail) != 16 || read_hex(tail, 8, &ns) < 0 || read_hex(tail + 8, 8, &random) < 0)
                 return -1;
 
         *ret = (struct limit_owner){ .pid = (pid_t) pid, .start = start, .pid_ns = (uint32_t) ns };

@@ -73,7 +73,7 @@ static int oom_event(int dir)
 }
 
 /* Another controller of the same hierarchy that has its directory already, or CONTROLLER__COUNT. */
-static unsigned twin(const struct limit_group *g, const struct host_cgroups *h, unsigned c)
+static unsigned twin_group(const struct limit_group *g, const struct host_cgroups *h, unsigned c)
 {
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
                 if (i != c && g->v1_parent[i] >= 0 && strcmp(h->v1[i].mount, h->v1[c].mount) == 0)
@@ -81,9 +81,9 @@ static unsigned twin(const struct limit_group *g, const struct host_cgroups *h, 
         return CONTROLLER__COUNT;
 }
 
-static int make(struct limit_group *g, const struct host_cgroups *h, unsigned c, bool any_fs)
+static int make_group(struct limit_group *g, const struct host_cgroups *h, unsigned c, bool any_fs)
 {
-        unsigned other = twin(g, h, c);
+        unsigned other = twin_group(g, h, c);
         if (other < CONTROLLER__COUNT) {
                 g->v1[c] = fcntl(g->v1[other], F_DUPFD_CLOEXEC, 3);
                 return g->v1[c] < 0 ? -1 : 0;
@@ -127,7 +127,7 @@ int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_
                 unsigned c = parts[i].c;
                 if (!h->v1[c].present)
                         continue;
-                if (make(g, h, c, any_fs) < 0)
+                if (make_group(g, h, c, any_fs) < 0)
                         return limit_denied(e, errno, false, parts[i].failed);
                 if (parts[i].write(g, g->v1[c], e) < 0)
                         return -1;
@@ -139,7 +139,7 @@ int limit_v1_open(struct limit_group *g, const struct host_cgroups *h, bool any_
         /* v2 counts CPU time in every group, so with v2 this directory is not needed. For statistics only:
          * not an error. */
         if (g->v2 < 0 && h->v1[CONTROLLER_CPUACCT].present)
-                g->counts_cpu = make(g, h, CONTROLLER_CPUACCT, any_fs) == 0;
+                g->counts_cpu = make_group(g, h, CONTROLLER_CPUACCT, any_fs) == 0;
 
         return 0;
 }

@@ -37,7 +37,7 @@ static bool is_meant(const struct plan_order *o, const char *name)
         return false;
 }
 
-static void note(struct wall_end *end, const struct plan_order *o, const struct entry *x)
+static void note_entry(struct wall_end *end, const struct plan_order *o, const struct entry *x)
 {
         bool itself = strcmp(x->name, ".") == 0 || strcmp(x->name, "..") == 0;
         if (itself || (x->name[0] == '.' && !is_meant(o, x->name)))
@@ -54,7 +54,7 @@ void wall_left(int scratch, const struct plan_order *order, struct wall_end *end
                 long n = syscall(SYS_getdents64, home, some, sizeof some);
                 for (long at = 0; at < n;) {
                         const struct entry *x = (const void *) (some + at);
-                        note(end, order, x);
+                        note_entry(end, order, x);
                         at += x->length;
                 }
                 if (n <= 0)

@@ -109,7 +109,7 @@ static bool look_at(int at, struct kernel_statx *ret)
         return syscall(SYS_statx, at, "", AT_EMPTY_PATH | DONT_SYNC, STATX_TYPE_ONLY, ret) == 0;
 }
 
-static int allow(const struct rules *r, int at, unsigned rights, const char *path, struct err *e)
+static int allow_path(const struct rules *r, int at, unsigned rights, const char *path, struct err *e)
 {
         struct kernel_statx st;
         if (!look_at(at, &st))
@@ -206,7 +206,7 @@ static int allow_entry(const struct rules *r, int dir, const struct plan_rule *r
         if (S_ISLNK(st.mode) || has_entries(r->w->plan, path) || is_written(r->w->plan, path))
                 return 0; /* the target of a symlink counts */
 
-        return allow(r, at, rule->entries, path, e);
+        return allow_path(r, at, rule->entries, path, e);
 }
 
 enum { ENTRIES_MAX = 65536 };
@@ -229,7 +229,7 @@ static int allow_entries(const struct rules *r, int at, const struct plan_rule *
         unsigned count = 0;
         int more;
         if (dir < 0 && errno == ENOTDIR) /* a file in place of a directory on the path to a hidden file */
-                return allow(r, at, rule->entries, rule->path, e);
+                return allow_path(r, at, rule->entries, rule->path, e);
 
         if (dir < 0 && errno == EACCES) /* nothing in it can be named here, so nothing in it is opened */
                 return 0;
@@ -288,7 +288,7 @@ static int add_rule(const struct rules *r, const struct plan_rule *rule, struct 
                 return wall_fail(e, STAGE_DOORS, "%s changed while the box was starting", rule->path);
         }
 
-        if (allow(r, at, rule->rights, rule->path, e) < 0)
+        if (allow_path(r, at, rule->rights, rule->path, e) < 0)
                 return -1;
 
         return rule->entries ? allow_entries(r, at, rule, e) : 0;
@@ -299,7 +299,7 @@ static int allow_covers(const struct rules *r, struct err *e)
 {
         for (unsigned i = 0; r->w->covers_ask && i < r->w->shut_count; i++)
                 if (r->w->shut[i] >= 0 &&
-                    allow(r, r->w->shut[i], RIGHT_READ | RIGHT_LIST | RIGHT_EXEC, "a cover", e) < 0)
+                    allow_path(r, r->w->shut[i], RIGHT_READ | RIGHT_LIST | RIGHT_EXEC, "a cover", e) < 0)
                         return -1;
         return 0;
 }
@@ -313,7 +313,7 @@ static int allow_own_dir(const struct rules *r, struct err *e)
         unsigned rights = RIGHT_READ | RIGHT_LIST | RIGHT_WRITE | (r->w->plan->run_any ? RIGHT_EXEC : 0);
         AUTO_FD(at, open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         return at < 0 ? wall_fail(e, STAGE_DOORS, "finding %s for Landlock", path)
-                      : allow(r, at, rights, path, e);
+                      : allow_path(r, at, rights, path, e);
 }
 
 int wall_landlock_build(struct wall_init *w, struct err *e)

@@ -44,7 +44,7 @@ static bool opens_nvidia(const struct plan *p)
         return false;
 }
 
-static int compile(struct wall_init *w, struct err *e)
+static int compile_filter(struct wall_init *w, struct err *e)
 {
         bool own = wall_has(w->plan->wall, WALL_OWN_ROOT);
         struct seccomp_ask ask = { .arch = seccomp_native(),
@@ -87,14 +87,14 @@ int wall_filter_compile(struct wall_init *w, struct err *e)
         w->serves_moves = wall_has(w->plan->wall, WALL_OWN_ROOT) && has_edited_directory(w->plan);
         w->serves_links = wall_has(w->plan->wall, WALL_OWN_ROOT) && !wall_left_out(LAYER_NET);
         w->serves_signals = !w->scoped && !wall_left_out(LAYER_LANDLOCK) && !wall_left_out(LAYER_PID);
-        return compile(w, e);
+        return compile_filter(w, e);
 }
 
 /* SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV: a call that init has taken is not interrupted by a signal, or a
  * completed connection would be requested once more. */
 #define WAIT_KILLABLE (1u << 5)
 
-static long load(struct wall_init *w, unsigned flags)
+static long load_filter(struct wall_init *w, unsigned flags)
 {
         struct sock_fprog prog = { .len = w->filter_len, .filter = w->filter };
         return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
@@ -114,14 +114,14 @@ static long load_without_services(struct wall_init *w, unsigned flags)
         if (w->serves_moves || w->serves_links || w->serves_signals || w->names >= 0) {
                 w->serves_moves = w->serves_links = w->serves_signals = false;
                 fd_close(&w->names);
-                (void) compile(w, &ignored);
+                (void) compile_filter(w, &ignored);
         }
-        return load(w, flags);
+        return load_filter(w, flags);
 }
 
 static long load_listening(struct wall_init *w)
 {
-        long r = load(w, SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
+        long r = load_filter(w, SECCOMP_FILTER_FLAG_NEW_LISTENER | WAIT_KILLABLE);
         if (r < 0 && errno == EINVAL) /* before Linux 5.19 */
                 r = load_without_services(w, SECCOMP_FILTER_FLAG_NEW_LISTENER);
         return r;
@@ -135,7 +135,7 @@ int wall_filter_load(struct wall_init *w, struct err *e)
 
         bool listens = w->s->tell || w->serves_signals ||
                        wall_has(w->plan->wall, WALL_OWN_ROOT); /* which makes some calls for the box */
-        long r = listens ? load_listening(w) : load(w, 0);
+        long r = listens ? load_listening(w) : load_filter(w, 0);
         if (r < 0 && errno == EBUSY && !w->s->tell) { /* a filter around us has one: those calls then fail */
                 listens = false;
                 r = load_without_services(w, 0);

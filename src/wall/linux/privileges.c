@@ -121,7 +121,7 @@ struct cap {
 
 /* Lowers, never raises: an account without CAP_SYS_RESOURCE could not, and a caller's own limit stays a
  * limit. */
-static int lower(const struct cap *c)
+static int lower_cap(const struct cap *c)
 {
         struct rlimit now, all = { c->value, c->value };
         if (setrlimit(c->resource, &all) ==
@@ -144,10 +144,10 @@ static uint64_t share_of_signals(void)
         return now.rlim_max / 4 < 4096 ? now.rlim_max / 4 : 4096;
 }
 
-static int apply(const struct cap *caps, size_t n, struct err *e)
+static int apply_caps(const struct cap *caps, size_t n, struct err *e)
 {
         for (size_t i = 0; i < n; i++)
-                if (lower(&caps[i]) < 0)
+                if (lower_cap(&caps[i]) < 0)
                         return wall_fail(e, STAGE_LIMITS, "setting rlimit %d", caps[i].resource);
         return 0;
 }
@@ -178,7 +178,7 @@ int wall_rlimits(const struct wall_init *w, struct err *e)
         };
 
         /* No RLIMIT_AS or RLIMIT_DATA: java, chromium and others reserve far more than they ever use. */
-        return apply(caps, sizeof caps / sizeof *caps, e);
+        return apply_caps(caps, sizeof caps / sizeof *caps, e);
 }
 
 int wall_become_root(const struct wall_init *w, struct err *e)

@@ -73,7 +73,7 @@ static void take_descriptors(struct msghdr *m, struct arrival *a)
         }
 }
 
-static ssize_t receive(struct msghdr *m)
+static ssize_t receive_order(struct msghdr *m)
 {
         ssize_t n;
         do
@@ -99,7 +99,7 @@ static int await_order(struct arrival *a, char *block, struct err *e)
         struct msghdr m = {
                 .msg_iov = io, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control
         };
-        ssize_t n = receive(&m);
+        ssize_t n = receive_order(&m);
         if (n == 0)
                 _exit(0);
 
@@ -114,7 +114,7 @@ static int await_order(struct arrival *a, char *block, struct err *e)
         for (size_t have = (size_t) n - sizeof a->head; have < a->head.bytes; have += (size_t) n) {
                 struct iovec rest = { block + have, SPARE_ORDER_MAX - have };
                 struct msghdr more = { .msg_iov = &rest, .msg_iovlen = 1 };
-                if ((n = receive(&more)) <= 0)
+                if ((n = receive_order(&more)) <= 0)
                         return wall_fail(e, STAGE_EXEC, "taking the rest of the run order");
         }
 
@@ -154,7 +154,7 @@ static int write_files(const struct plan_order *o, struct err *e)
         return 0;
 }
 
-static int obey(struct wall_init *w, const struct plan_order *o, struct err *e)
+static int obey_order(struct wall_init *w, const struct plan_order *o, struct err *e)
 {
         w->order = o;
         if ((o->tty && wall_payload_take_terminal(e) < 0) || wall_rlimits(w, e) < 0 ||
@@ -175,7 +175,7 @@ _Noreturn static void serve_run(struct wall_init *w, struct wall_spared *s)
         if (await_order(&a, s->block, &m.error) == 0 && place_descriptors(w, &a, &line, &m.error) == 0 &&
             plan_open_order(s->block, a.head.bytes, &s->order, &used, &m.error) == 0) {
                 atomic_store(&s->opened, true);
-                (void) obey(w, s->order, &m.error);
+                (void) obey_order(w, s->order, &m.error);
         }
 
         (void) wall_put(line, &m, -1);
@@ -330,7 +330,7 @@ _Noreturn static void spare_main(struct wall_init *w, int news)
 
 /* ---- init ---- */
 
-static int hear(const struct wall_init *w, int news, int *ret_fd, struct err *e)
+static int hear_news(const struct wall_init *w, int news, int *ret_fd, struct err *e)
 {
         struct wall_message m = { .word = WALL_SAYS_NOTHING };
         struct pollfd p[] = { { .fd = news, .events = POLLIN }, { .fd = w->keeper, .events = POLLIN } };
@@ -372,7 +372,7 @@ int wall_spare_start(struct wall_init *w, struct err *e)
 
         fd_close(&its);
         fd_close(&w->spare);
-        if (hear(w, mine, &w->listener, e) < 0 || hear(w, mine, &none, e) < 0)
+        if (hear_news(w, mine, &w->listener, e) < 0 || hear_news(w, mine, &none, e) < 0)
                 return -1;
 
         w->layers |= wall_payload_layers(w);

@@ -193,7 +193,7 @@ static void say_in_time(struct watch *t, const struct wall_message *m)
                 t->over = sample_limits(t) || over_time(t);
 }
 
-static void offer(struct watch *t, struct wall_message *m, uint32_t task, enum wall_report report)
+static void offer_message(struct watch *t, struct wall_message *m, uint32_t task, enum wall_report report)
 {
         if (report == REPORT_KNOWN)
                 return;
@@ -219,7 +219,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         if (what == SAW_NOTHING) {
                 m.denial.kind = watched_kind(&n->data);
                 if (watched_names_path(n->pid, &n->data) && watched_is_waiting(t->w->listener, n->id))
-                        offer(t, &m, n->pid, REPORT_LOST); /* hidden from us on purpose, maybe */
+                        offer_message(t, &m, n->pid, REPORT_LOST); /* hidden from us on purpose, maybe */
                 return;
         }
 
@@ -238,7 +238,7 @@ static void tell_of_path(struct watch *t, const struct seccomp_notif *n)
         if (report == REPORT_NEW)
                 m.denial.inside = in_box && m.denial.kind == EFFECT_RUN && is_inside(&m.denial);
 
-        offer(t, &m, n->pid, report);
+        offer_message(t, &m, n->pid, report);
 }
 
 static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
@@ -250,7 +250,7 @@ static void tell_of_call(struct watch *t, const struct seccomp_notif *n)
 
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
-        offer(t, &m, n->pid, full ? REPORT_LOST : REPORT_NEW);
+        offer_message(t, &m, n->pid, full ? REPORT_LOST : REPORT_NEW);
 }
 
 /* The connector adds it. Behind an edit door a box sees its own copy: what changes outside is not seen. */
@@ -283,7 +283,7 @@ static void tell_of_mapping(struct watch *t, const struct seccomp_notif *n)
 
         ssize_t len = readlinkat(t->w->tasks, name, m.denial.path, sizeof m.denial.path - 1);
         if (len > 0 && m.denial.path[0] == '/')
-                offer(t, &m, n->pid, watched_news(&t->told, &m));
+                offer_message(t, &m, n->pid, watched_news(&t->told, &m));
 }
 
 /* No destination is reachable; the kernel answers. With `net` doors the broker reports all but the box's own
@@ -303,7 +303,7 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
                 return;
 
         m.denial.reason = port ? REASON_LOOPBACK : REASON_NONE;
-        offer(t, &m, n->pid, report);
+        offer_message(t, &m, n->pid, report);
 }
 
 /* SAFETY: the connector answers the calls that it serves. Any other call continues only if the filter itself,
@@ -476,7 +476,7 @@ static bool over_budget(struct watch *t)
 }
 
 /* init samples first: only init knows the use until then. */
-static uint64_t deadline(const struct watch *t, uint64_t now, uint64_t time_ms)
+static uint64_t deadline_after(const struct watch *t, uint64_t now, uint64_t time_ms)
 {
         unsigned late_ms = t->w->held & WALL_SAMPLES ? 0 : KEEPER_LATE_MS;
         return now + (time_ms + late_ms) * 1000000u;
@@ -504,7 +504,7 @@ static void begin_warm_run(struct watch *t)
 /* A spare gets its order. */
 static void begin_run(struct watch *t, const struct wall_order *o)
 {
-        uint64_t now = clock_mono_ns(), until = deadline(t, now, o->time_ms);
+        uint64_t now = clock_mono_ns(), until = deadline_after(t, now, o->time_ms);
         if (!t->runs)
                 t->next_sample_ns = now + (uint64_t) sample_ms(t) * 1000000u;
 
@@ -529,7 +529,7 @@ static void begin_run(struct watch *t, const struct wall_order *o)
 }
 
 /* False: the keeper is gone. */
-static bool obey(struct watch *t, bool *ret_over)
+static bool obey_order(struct watch *t, bool *ret_over)
 {
         struct wall_order o;
         if (wire_take(t->w->control, &wall_order_form, &o, NULL) != 1)
@@ -570,14 +570,14 @@ static bool obey_all(struct watch *t, bool *ret_over)
 {
         struct pollfd p = { .fd = t->w->control, .events = POLLIN };
         while (poll(&p, 1, 0) > 0)
-                if (!obey(t, ret_over))
+                if (!obey_order(t, ret_over))
                         return false;
 
         return true;
 }
 
 /* True: the payload itself has ended, or the reaper behind us has. */
-static bool reap(struct watch *t)
+static bool reap_dead(struct watch *t)
 {
         struct signalfd_siginfo got;
         while (read(t->signals, &got, sizeof got) == sizeof got)
@@ -670,7 +670,7 @@ static void fill_end(struct watch *t)
                            (fs.f_bfree == 0 || fs.f_ffree == 0);
 }
 
-static bool step(struct watch *t, bool *ret_over)
+static bool step_watch(struct watch *t, bool *ret_over)
 {
         struct wall_init *w = t->w;
         struct pollfd p[] = { { .fd = w->control, .events = POLLIN },
@@ -682,7 +682,7 @@ static bool step(struct watch *t, bool *ret_over)
         if (n < 0 && errno != EINTR)
                 return false;
 
-        if (p[3].revents || (p[0].revents && !obey(t, ret_over)))
+        if (p[3].revents || (p[0].revents && !obey_order(t, ret_over)))
                 return false;
 
         if (p[2].revents & POLLIN)
@@ -693,7 +693,7 @@ static bool step(struct watch *t, bool *ret_over)
         if (p[4].revents)
                 touch_hear(w);
 
-        if ((p[1].revents && reap(t)) || t->over || (t->runs && (sample_limits(t) || over_time(t))))
+        if ((p[1].revents && reap_dead(t)) || t->over || (t->runs && (sample_limits(t) || over_time(t))))
                 *ret_over = true;
 
         wall_runs_end_late(&t->many, clock_mono_ns());
@@ -772,10 +772,11 @@ int wall_supervise(struct wall_init *w)
         /* An interpreter runs already: what no group holds, sampling does. */
         t.runs = !w->s->spare || (is_warm(&t) && w->held & WALL_SAMPLES);
         t.cpu_max_ns = w->s->spare ? UINT64_MAX : w->order->limits.value[LIMIT_CPU] * 1000000u;
-        t.deadline_ns = w->s->spare ? UINT64_MAX : deadline(&t, now, w->order->limits.value[LIMIT_TIME]);
-        bool over = reap(&t);
+        t.deadline_ns =
+                w->s->spare ? UINT64_MAX : deadline_after(&t, now, w->order->limits.value[LIMIT_TIME]);
+        bool over = reap_dead(&t);
         while (!over)
-                if (!step(&t, &over))
+                if (!step_watch(&t, &over))
                         break;
 
         bool orderly = over && !t.alone;

@@ -337,7 +337,7 @@ int wall_born(const struct wall_start *s, struct wall_child *c, struct err *e)
 
 /* An init that has ended already has reported why: the keeper reads that next, and it is the better message.
  */
-static int order(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
+static int order_init(const struct wall_child *c, enum wall_command command, int arg, int fd, struct err *e)
 {
         struct wall_order o = { .command = command, .arg = arg };
         if (wire_put(c->control, &wall_order_form, &o, fd) < 0 && errno != EPIPE && errno != ECONNRESET)
@@ -347,23 +347,23 @@ static int order(const struct wall_child *c, enum wall_command command, int arg,
 
 int wall_join(const struct wall_child *c, int tasks_fd, struct err *e)
 {
-        return order(c, COMMAND_JOIN, 0, tasks_fd, e);
+        return order_init(c, COMMAND_JOIN, 0, tasks_fd, e);
 }
 
 int wall_release(const struct wall_child *c, unsigned held, struct err *e)
 {
-        return order(c, COMMAND_RELEASE, (int) held, -1, e);
+        return order_init(c, COMMAND_RELEASE, (int) held, -1, e);
 }
 
 /* Never waits: an init that is stopped takes no order, and limits must be kept meanwhile. It has some three
  * hundred orders before it then. */
-static int offer(const struct wall_child *c, enum wall_command command, int arg)
+static int offer_order(const struct wall_child *c, enum wall_command command, int arg)
 {
         struct wall_order o = { .command = command, .arg = arg };
         return wire_put_now(c->control, &wall_order_form, &o);
 }
 
-int wall_signal(const struct wall_child *c, int sig) { return offer(c, COMMAND_SIGNAL, sig); }
+int wall_signal(const struct wall_child *c, int sig) { return offer_order(c, COMMAND_SIGNAL, sig); }
 
 int wall_signal_run(const struct wall_child *c, uint32_t id, int sig)
 {
@@ -377,7 +377,7 @@ int wall_renew(const struct wall_child *c, uint32_t id, uint64_t more_ms)
         return wire_put_now(c->control, &wall_order_form, &o);
 }
 
-int wall_ask_to_end(const struct wall_child *c) { return offer(c, COMMAND_END, 0); }
+int wall_ask_to_end(const struct wall_child *c) { return offer_order(c, COMMAND_END, 0); }
 
 int wall_touch_open(const struct wall_child *c, uint32_t which)
 {

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static void add(struct builder *b, struct span path)
+static void add_name(struct builder *b, struct span path)
 {
         struct plan *p = b->p;
         for (size_t i = 0; i < p->held_count; i++)
@@ -36,6 +36,6 @@ void build_held(struct builder *b, const char *door, const char *own)
 
         for (const char *at = own + len; *at;) {
                 at += 1 + strcspn(at + 1, "/");
-                add(b, span_of(own, (size_t) (at - own)));
+                add_name(b, span_of(own, (size_t) (at - own)));
         }
 }

@@ -99,7 +99,7 @@ static void keep_still(struct builder *b, const char *door, const char *name, un
 
 /* `door` is a read door, or a directory of programs, above the name. Where another door writes in between,
  * the way to that is held. */
-static void hold(struct builder *b, const char *door, const char *name, unsigned flags)
+static void hold_name(struct builder *b, const char *door, const char *name, unsigned flags)
 {
         size_t had, len = strlen(door);
         if (!path_under(name, door) || !names_find(&b->rules, door, &had) || door_writes(b, door))
@@ -125,7 +125,7 @@ void build_shut(struct builder *b, const char *path, unsigned number)
 {
         for (size_t i = 0; i < b->door_count; i++)
                 if (door_is_of_files(&b->doors[i]) && strcmp(b->doors[i].path, path) != 0)
-                        hold(b, b->doors[i].path, path, 0);
+                        hold_name(b, b->doors[i].path, path, 0);
         build_step(b, STEP_SHUT, arena_str(b->a, path), NULL, 0)->layer = number;
 }
 
@@ -141,7 +141,7 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
                 return err_hint(e, "except only what is not opened by another line");
         }
 
-        hold(b, d->path, path, 0);
+        hold_name(b, d->path, path, 0);
         (void) build_step(b, STEP_MASK, arena_str(b->a, path), NULL, 0);
         return 0;
 }
@@ -222,7 +222,7 @@ static void cover_own(struct builder *b, const struct door *d, const char *path,
         if (hidden && d->kind == DOOR_WRITE)
                 hold_parents(b, d, hidden);
         else if (hidden && door && d->kind != DOOR_EDIT)
-                hold(b, door, hidden, STEP_OPTIONAL);
+                hold_name(b, door, hidden, STEP_OPTIONAL);
         (void) build_step(b, STEP_MASK, hidden, NULL, STEP_OPTIONAL);
 }
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-static void show(struct builder *b, const char *path, const struct plan_program *g, unsigned flags,
-                 unsigned rights)
+static void show_module(struct builder *b, const char *path, const struct plan_program *g, unsigned flags,
+                        unsigned rights)
 {
         struct plan_step *s = build_step(b, STEP_BIND, path, arena_str(b->a, g->real), flags);
         s->dev = g->dev;
@@ -30,13 +30,13 @@ int build_module(struct builder *b, struct err *e)
         }
 
         bool script = b->r->script_engine.path;
-        show(b, BOX_ENGINE, &b->r->engine, STEP_EXEC, RIGHT_EXEC);
+        show_module(b, BOX_ENGINE, &b->r->engine, STEP_EXEC, RIGHT_EXEC);
         if (script)
-                show(b, BOX_MODULE, &b->r->script_engine, 0, 0);
+                show_module(b, BOX_MODULE, &b->r->script_engine, 0, 0);
         if (b->r->code.path) /* mapped, never started */
-                show(b, BOX_CODE, &b->r->code, STEP_EXEC | (b->r->as_root ? STEP_IDMAP : 0), 0);
+                show_module(b, BOX_CODE, &b->r->code, STEP_EXEC | (b->r->as_root ? STEP_IDMAP : 0), 0);
 
-        show(b, script ? BOX_SCRIPT : BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0, 0);
+        show_module(b, script ? BOX_SCRIPT : BOX_MODULE, module, b->r->as_root ? STEP_IDMAP : 0, 0);
         return 0;
 }
 

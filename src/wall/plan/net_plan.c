@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int refuse(const struct door *d, enum err_code code, const char *what, const char *hint, struct err *e)
+static int refuse_door(const struct door *d, enum err_code code, const char *what, const char *hint,
+                       struct err *e)
 {
         char at[256];
         (void) err_set(e, code, 0, "%s: %s", policy_place(&d->at, at, sizeof at), what);
@@ -24,8 +25,8 @@ static int add_port(struct builder *b, const struct door *d, uint16_t port, stru
                         return 0;
 
         if (p->port_count == NET_PORTS_MAX)
-                return refuse(d, ERR_POLICY, "more different ports than one box can have",
-                              "256 is the most; use two boxes", e);
+                return refuse_door(d, ERR_POLICY, "more different ports than one box can have",
+                                   "256 is the most; use two boxes", e);
 
         p->ports[p->port_count++] = port;
         return 0;
@@ -54,8 +55,8 @@ static int add_local(struct builder *b, const struct door *d, const struct polic
                 return err_set(e, ERR_INTERNAL, 0, "%s is not an address", u->host);
 
         if (is_ours(&l))
-                return refuse(d, ERR_POLICY, "the address lies in the range that names get in a box",
-                              "198.18.0.0/15 and fd53:c0d0::/31 are never a host: name another", e);
+                return refuse_door(d, ERR_POLICY, "the address lies in the range that names get in a box",
+                                   "198.18.0.0/15 and fd53:c0d0::/31 are never a host: name another", e);
 
         if (!is_loopback(&l))
                 return 0;
@@ -66,8 +67,8 @@ static int add_local(struct builder *b, const struct door *d, const struct polic
                         return 0;
 
         if (p->local_count == NET_LOCALS_MAX)
-                return refuse(d, ERR_POLICY, "more loopback addresses than one box can have",
-                              "64 is the most; use two boxes", e);
+                return refuse_door(d, ERR_POLICY, "more loopback addresses than one box can have",
+                                   "64 is the most; use two boxes", e);
 
         p->locals[p->local_count++] = l;
         return 0;
@@ -114,8 +115,8 @@ static int judge_stage(const struct builder *b, const struct door *d, struct err
 static int add_door(struct builder *b, const struct door *d, struct err *e)
 {
         if (!wall_has(b->p->wall, WALL_OWN_NET))
-                return refuse(d, ERR_HOST, "the process wall does not support a `net` door",
-                              "it needs the namespace wall: `cordon doctor` shows what is missing", e);
+                return refuse_door(d, ERR_HOST, "the process wall does not support a `net` door",
+                                   "it needs the namespace wall: `cordon doctor` shows what is missing", e);
 
         const struct policy_place_url own = { .tls = d->net.form == NET_URL && d->net.tls,
                                               .is_address = d->net.is_address,

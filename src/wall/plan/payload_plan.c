@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static size_t count(const char *const *v)
+static size_t count_words(const char *const *v)
 {
         size_t n = 0;
         while (v && v[n])
@@ -17,7 +17,7 @@ static size_t count(const char *const *v)
 
 static int build_argv(struct builder *b, struct err *e)
 {
-        size_t n = count(b->r->argv);
+        size_t n = count_words(b->r->argv);
         if (n == 0 || b->r->argv[0][0] == '\0')
                 return err_set(e, ERR_USAGE, 0, "no command to run");
 
@@ -357,9 +357,9 @@ static void add_gpu(const struct builder *b, const char **v, size_t *n)
 static int build_env(struct builder *b, struct err *e)
 {
         const char *const *image = b->r->image ? b->r->image->env : NULL;
-        const char **v =
-                arena_alloc(b->a, (2 * b->door_count + count(b->r->passed) + count(image) + HANDLES_MAX +
-                                   24) * sizeof *v);
+        const char **v = arena_alloc(b->a, (2 * b->door_count + count_words(b->r->passed) +
+                                            count_words(image) + HANDLES_MAX + 24) *
+                                                   sizeof *v);
         if (!v)
                 return 0; /* reported at the end */
 

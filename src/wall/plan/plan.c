@@ -42,7 +42,7 @@ static bool shows_own(const struct builder *b, size_t i)
         return false;
 }
 
-static bool allocate(struct builder *b)
+static bool allocate_plan(struct builder *b)
 {
         size_t own = 0, held = 0, written = 0;
         for (size_t i = 0; i < b->r->shut_count; i++)
@@ -231,7 +231,7 @@ struct plan *plan_make(const struct checked_policy *c, const struct plan_request
         struct plan *made = NULL;
 
         b.doors = policy_doors(c, &b.door_count);
-        if (!allocate(&b))
+        if (!allocate_plan(&b))
                 (void) err_set(e, ERR_MEMORY, 0, "no memory for the plan");
         else if (build_all(&b, e) == 0)
                 made = b.p;

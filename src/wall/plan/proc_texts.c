@@ -203,7 +203,7 @@ static void write_possible(const struct host_machine *m, struct buf *out)
         buf_printf(out, last ? "0-%u\n" : "%u\n", last);
 }
 
-static void keep(struct builder *b, enum step_kind kind, const char *path, const struct buf *text)
+static void keep_text(struct builder *b, enum step_kind kind, const char *path, const struct buf *text)
 {
         b->a->failed |= text->failed;
         (void) build_step(b, kind, path, arena_str(b->a, buf_str(text)), 0);
@@ -218,11 +218,11 @@ static void add_sys(struct builder *b)
         write_list(m, &online);
         write_possible(m, &possible);
 
-        keep(b, STEP_FILE, "/sys/devices/system/cpu/online", &online);
+        keep_text(b, STEP_FILE, "/sys/devices/system/cpu/online", &online);
         if (strcmp(buf_str(&online), buf_str(&possible)) == 0)
                 (void) build_step(b, STEP_LINK, "/sys/devices/system/cpu/possible", "online", 0);
         else
-                keep(b, STEP_FILE, "/sys/devices/system/cpu/possible", &possible);
+                keep_text(b, STEP_FILE, "/sys/devices/system/cpu/possible", &possible);
 
         (void) build_step(b, STEP_LINK, "/sys/devices/system/cpu/present", "possible", 0);
 
@@ -246,7 +246,7 @@ void build_machine(struct builder *b)
                 else
                         buf_puts(&text, files[i].text);
                 if (text.n > 0 || files[i].text)
-                        keep(b, STEP_COVER, files[i].path, &text);
+                        keep_text(b, STEP_COVER, files[i].path, &text);
         }
 
         if (!door_any_under(b, "/sys"))

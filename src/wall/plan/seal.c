@@ -168,7 +168,7 @@ int plan_open_order(void *p, size_t n, const struct plan_order **ret, size_t *re
 }
 
 /* A text that is another one each time is not part of what the box is. */
-static bool moves(const struct plan_step *s)
+static bool step_moves(const struct plan_step *s)
 {
         return s->kind == STEP_COVER && strcmp(s->path, PLAN_UPTIME) == 0;
 }
@@ -183,7 +183,7 @@ int plan_digest(const struct plan *p, uint8_t ret_digest[32])
 
         for (size_t i = 0; i < p->step_count; i++) {
                 still.steps[i] = p->steps[i];
-                if (moves(&p->steps[i]))
+                if (step_moves(&p->steps[i]))
                         still.steps[i].text = "";
         }
 

@@ -104,7 +104,7 @@ static const char *forbidding_variable(const struct interpreter *i, const char *
 }
 
 /* NULL: it can be served. */
-static const char *refusal(struct builder *b, int kind, const char *line)
+static const char *refusal_line(struct builder *b, int kind, const char *line)
 {
         const char *const *argv = (const char *const *) b->o->argv;
         const char *name = kind < 0 ? NULL : policy_warm_row((enum policy_warm) kind)->name;
@@ -200,7 +200,7 @@ void build_warm(struct builder *b)
 
         int kind = find_kind(b->o->argv[0]);
         const char *line = kind < 0 ? NULL : policy_warm(b->c, (enum policy_warm) kind);
-        b->p->warm_why = refusal(b, kind, line);
+        b->p->warm_why = refusal_line(b, kind, line);
         if (!b->p->warm_why)
                 add_order(b, kind, line);
 }

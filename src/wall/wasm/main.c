@@ -35,7 +35,7 @@ struct running {
         char digest[WASM_DIGEST];
 };
 
-static int report(const struct running *r, const char *what, const char *hint)
+static int report_end(const struct running *r, const char *what, const char *hint)
 {
         (void) fprintf(stderr, "cordon-wasm: %s%s%s\n", r->o.name ? r->o.name : "", r->o.name ? ": " : "",
                        what);
@@ -179,7 +179,7 @@ static int prepare_script(struct running *r, struct span engine, struct err *e)
 }
 
 /* With the code that was kept for it, if there is any; else as anything that came from outside. */
-static struct wasm_module *load(struct running *r, struct span bytes, struct err *e)
+static struct wasm_module *load_module(struct running *r, struct span bytes, struct err *e)
 {
         AUTO_FD(fd, r->o.code && r->engine != &wasm_interpreter ? open(r->o.code, O_RDONLY | O_CLOEXEC) : -1);
         if (fd >= 0 && !r->o.script)
@@ -196,11 +196,11 @@ static struct wasm_module *load(struct running *r, struct span bytes, struct err
 }
 
 /* All that can fail before the module is linked and compiled. */
-static int prepare(struct running *r, char **envp, struct err *e)
+static int prepare_run(struct running *r, char **envp, struct err *e)
 {
         r->engine = engine_of(&r->o);
         if (read_file(r->o.module, &r->bytes, e) < 0 || prepare_script(r, r->bytes, e) < 0 ||
-            !(r->module = load(r, r->bytes, e)))
+            !(r->module = load_module(r, r->bytes, e)))
                 return -1;
 
         const struct wasi_config c = { r->o.argv, (const char *const *) envp };
@@ -225,7 +225,7 @@ static int cannot_run(const struct running *r, const struct err *e)
         if (r->o.line)
                 guest_order_refuse(&r->o, e);
         else
-                (void) report(r, e->what, e->hint);
+                (void) report_end(r, e->what, e->hint);
         return EXIT_NO_MODULE;
 }
 
@@ -235,7 +235,7 @@ static int exit_status(const struct running *r)
         return code > 255 ? 255 : (int) code;
 }
 
-static int trapped(const struct running *r, enum wasm_trap t)
+static int report_trap(const struct running *r, enum wasm_trap t)
 {
         char what[128];
         if (t == WASM_TRAP_EXIT)
@@ -248,7 +248,7 @@ static int trapped(const struct running *r, enum wasm_trap t)
                 return cannot_run(r, &e);
         }
 
-        (void) report(r, what, "");
+        (void) report_end(r, what, "");
         return t == WASM_TRAP_FUEL ? EXIT_FUEL : EXIT_TRAP;
 }
 
@@ -259,7 +259,7 @@ static int call_entry(const struct running *r, struct wasm_instance *inst)
         if (guest_entry_call(inst, &r->o, &t, &e) < 0)
                 return cannot_run(r, &e);
 
-        return t == WASM_OK ? 0 : trapped(r, t);
+        return t == WASM_OK ? 0 : report_trap(r, t);
 }
 
 static int run_script(struct running *r, struct wasm_instance *inst)
@@ -269,23 +269,23 @@ static int run_script(struct running *r, struct wasm_instance *inst)
                 return cannot_run(r, &e);
 
         if (!js_start(&r->js))
-                return trapped(r, r->js.trap);
+                return report_trap(r, r->js.trap);
 
         if ((r->o.line && await_order(r, &e) < 0) || read_open(r->script_file, &r->script, &e) < 0)
                 return cannot_run(r, &e);
 
         fd_close(&r->script_file);
         int status = js_run(&r->js, r->script);
-        return r->js.trap == WASM_OK ? status : trapped(r, r->js.trap);
+        return r->js.trap == WASM_OK ? status : report_trap(r, r->js.trap);
 }
 
-static int run(struct running *r)
+static int run_module(struct running *r)
 {
         struct err e = { 0 };
         enum wasm_trap t = WASM_OK;
         struct wasm_instance *inst = NULL;
         if (wasm_instantiate(r->store, r->module, &inst, &t, &e) < 0)
-                return t != WASM_OK ? trapped(r, t) : cannot_run(r, &e);
+                return t != WASM_OK ? report_trap(r, t) : cannot_run(r, &e);
 
         if (r->o.script)
                 return run_script(r, inst);
@@ -295,22 +295,22 @@ static int run(struct running *r)
 
         struct wasm_func *f = wasm_export_func(inst, span_str("_start"));
         if (!f || strcmp(wasm_func_signature(f), ":") != 0) {
-                (void) report(r, "exports no function `_start` without parameters",
-                              "it is a library: a program is linked without -nostartfiles and "
-                              "-mexec-model=reactor");
+                (void) report_end(r, "exports no function `_start` without parameters",
+                                  "it is a library: a program is linked without -nostartfiles and "
+                                  "-mexec-model=reactor");
                 return EXIT_NO_MODULE;
         }
 
         uint64_t slots[1] = { 0 };
         t = wasm_call(inst, f, slots);
-        return t == WASM_OK ? 0 : trapped(r, t);
+        return t == WASM_OK ? 0 : report_trap(r, t);
 }
 
 /* Nothing of the module runs: its code goes to stdout, for cordon to keep. */
 static int compile_only(struct running *r, char **envp, struct err *e)
 {
         const struct guest_needs none = { 0 };
-        if (prepare(r, envp, e) < 0 || wasm_imports_fit(r->store, r->module, e) < 0 ||
+        if (prepare_run(r, envp, e) < 0 || wasm_imports_fit(r->store, r->module, e) < 0 ||
             guest_filter_close(&none, e) < 0)
                 return -1;
 
@@ -324,12 +324,12 @@ int main(int argc, char **argv, char **envp)
         struct err e = { 0 };
         (void) signal(SIGPIPE, SIG_IGN); /* a write fails with EPIPE, as WASI has it */
         if (engine_options_read(argc, argv, &r.o, &e) < 0) {
-                (void) report(&r, e.what, e.hint);
+                (void) report_end(&r, e.what, e.hint);
                 return EXIT_CORDON;
         }
 
-        if ((r.o.compile ? compile_only(&r, envp, &e) : prepare(&r, envp, &e)) < 0)
+        if ((r.o.compile ? compile_only(&r, envp, &e) : prepare_run(&r, envp, &e)) < 0)
                 return cannot_run(&r, &e);
 
-        return r.o.compile ? 0 : run(&r);
+        return r.o.compile ? 0 : run_module(&r);
 }

@@ -107,7 +107,7 @@ void dns_last_words(struct broker *b)
 }
 
 /* 0 and *ret_wait: later. */
-static size_t answer(struct broker *b, struct span packet, uint8_t *out, struct name **ret_wait)
+static size_t answer_query(struct broker *b, struct span packet, uint8_t *out, struct name **ret_wait)
 {
         struct dns_question q;
         struct name *name = NULL;
@@ -217,7 +217,7 @@ void dns_resolved(struct broker *b, struct name *n)
                                     .msg_control = w->control,
                                     .msg_controllen = w->control_len };
                 struct name *again = NULL;
-                size_t k = answer(b, span_of(w->in, w->n), out, &again);
+                size_t k = answer_query(b, span_of(w->in, w->n), out, &again);
                 send_answer(w->listener, m, out, k);
                 free(w);
         }
@@ -243,10 +243,10 @@ void dns_serve_udp(struct broker *b, struct source *s)
                         return;
                 struct name *wait = NULL;
                 struct span packet = span_of(in, (size_t) n);
-                size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer(b, packet, out, &wait);
+                size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer_query(b, packet, out, &wait);
                 if (wait &&
                     !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will report it */
-                        k = answer(b, packet, out, NULL);
+                        k = answer_query(b, packet, out, NULL);
                 send_answer(s, m, out, k);
         }
 }
@@ -261,7 +261,7 @@ struct dns_client {
         uint8_t in[2 + DNS_MAX_QUESTION];
 };
 
-static void drop(struct broker *b, struct dns_client *c)
+static void drop_client(struct broker *b, struct dns_client *c)
 {
         struct dns_client **at = &b->dns_list;
         while (*at && *at != c)
@@ -281,7 +281,7 @@ void dns_tick(struct broker *b, bool all_dead)
         for (struct dns_client *c = b->dns_list, *next; c; c = next) {
                 next = c->next;
                 if (b->now_ns >= c->until_ns)
-                        drop(b, c);
+                        drop_client(b, c);
         }
 
         while (all_dead && b->dns_dead) {
@@ -326,7 +326,7 @@ static int answer_client(struct broker *b, struct dns_client *c)
                         return -1;
                 if (c->have < 2 + n)
                         return 0;
-                size_t k = answer(b, span_of(c->in + 2, n), out + 2, NULL);
+                size_t k = answer_query(b, span_of(c->in + 2, n), out + 2, NULL);
                 out[0] = (uint8_t) (k >> 8);
                 out[1] = (uint8_t) k;
                 if (k == 0 || send(c->source.fd, out, k + 2, MSG_NOSIGNAL) != (ssize_t) k + 2)
@@ -350,11 +350,11 @@ void dns_serve_client(struct broker *b, struct source *s, uint32_t events)
                 return;
 
         if (n <= 0) {
-                drop(b, c);
+                drop_client(b, c);
                 return;
         }
 
         c->have += (size_t) n;
         if (answer_client(b, c) < 0)
-                drop(b, c);
+                drop_client(b, c);
 }

@@ -22,7 +22,7 @@ struct http_fixtures {
         size_t n, cap;
 };
 
-static int fail(struct err *e, const char *file, unsigned line, const char *what)
+static int fail_fixture(struct err *e, const char *file, unsigned line, const char *what)
 {
         return err_set(e, ERR_IO, 0, "%s:%u: %s", file, line, what);
 }
@@ -33,7 +33,7 @@ static const char *text_of(const struct json *o, const char *key)
         return v && v->type == JSON_STRING ? v->str : NULL;
 }
 
-static bool clean(const char *s)
+static bool clean_name(const char *s)
 {
         for (; *s; s++)
                 if ((uint8_t) *s < 0x20 || *s == 0x7f)
@@ -42,7 +42,7 @@ static bool clean(const char *s)
 }
 
 /* Framing is ours: a recorded length or coding would contradict it. */
-static bool ours(const char *name)
+static bool own_field(const char *name)
 {
         struct span s = span_str(name);
         return http_name_is(s, "content-length") || http_name_is(s, "transfer-encoding") ||
@@ -57,11 +57,12 @@ static int read_headers(const struct json *list, struct arena *mem, struct span 
                 const struct json *name = pair->type == JSON_ARRAY ? pair->child : NULL;
                 const struct json *value = name ? name->next : NULL;
                 if (!value || value->next || name->type != JSON_STRING || value->type != JSON_STRING ||
-                    !clean(name->str) || !clean(value->str) || !name->str[0] || strpbrk(name->str, ": \t")) {
+                    !clean_name(name->str) || !clean_name(value->str) || !name->str[0] ||
+                    strpbrk(name->str, ": \t")) {
                         bad = -1;
                         break;
                 }
-                if (!ours(name->str)) {
+                if (!own_field(name->str)) {
                         fifo_text(&text, name->str);
                         fifo_text(&text, ": ");
                         fifo_text(&text, value->str);
@@ -150,12 +151,13 @@ static int read_line(struct http_fixtures *x, const char *file, unsigned number,
         int bad = !d || read_one(x, json_root(d)) < 0;
         json_free(d);
         if (bad)
-                return fail(e, file, number, "not a recorded exchange (method, url, status, headers, body)");
+                return fail_fixture(e, file, number,
+                                    "not a recorded exchange (method, url, status, headers, body)");
 
         if (as_asked(x->v[x->n - 1].url))
                 return 0;
 
-        (void) fail(e, file, number, "no box asks for a URL that is written so");
+        (void) fail_fixture(e, file, number, "no box asks for a URL that is written so");
         return err_hint(e, "as https://host/path?query: small letters, no :443, nothing behind #");
 }
 
@@ -171,7 +173,7 @@ struct http_fixtures *http_fixtures_parse(const char *file, struct span text, st
 
         if (!x || !x->v) {
                 http_fixtures_free(x);
-                (void) fail(e, file, 1, "too many recorded exchanges");
+                (void) fail_fixture(e, file, 1, "too many recorded exchanges");
                 return NULL;
         }
 

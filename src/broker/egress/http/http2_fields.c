@@ -15,7 +15,7 @@ void http2_fields_add(struct http2_fields *f, const char *name, struct span valu
 }
 
 /* The memory is a queue of ours, and nobody reads it again. */
-static uint8_t *lowered(struct span name)
+static uint8_t *lowered_name(struct span name)
 {
         uint8_t *p = (uint8_t *) (uintptr_t) name.p;
         for (size_t i = 0; i < name.n; i++)
@@ -30,8 +30,8 @@ void http2_fields_pass(struct http2_fields *f, const struct http_head *h, bool l
                 bool is_length = length && http_name_is(name, "content-length");
                 if (!is_length && (http_is_hop(h, name) || http_name_is(name, "host")))
                         continue;
-                f->v[f->n++] = (nghttp2_nv){ lowered(name), (uint8_t *) (uintptr_t) value.p, name.n, value.n,
-                                             NGHTTP2_NV_FLAG_NONE };
+                f->v[f->n++] = (nghttp2_nv){ lowered_name(name), (uint8_t *) (uintptr_t) value.p, name.n,
+                                             value.n, NGHTTP2_NV_FLAG_NONE };
         }
 }
 

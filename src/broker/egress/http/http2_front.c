@@ -58,7 +58,7 @@ static int on_invalid_header(nghttp2_session *session, const nghttp2_frame *f, c
         return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
 }
 
-static void begin(struct http2_stream *s, bool ends)
+static void begin_stream(struct http2_stream *s, bool ends)
 {
         http2_stream_head(s, ends);
         s->fresh = true;
@@ -84,7 +84,7 @@ static int on_frame(nghttp2_session *session, const nghttp2_frame *f, void *user
                 return 0;
 
         if (is_request(f))
-                begin(s, ends);
+                begin_stream(s, ends);
         if (ends)
                 http2_stream_end(s);
         return 0;

@@ -40,7 +40,7 @@ static ssize_t read_body(nghttp2_session *session, int32_t id, uint8_t *to, size
         return (ssize_t) n;
 }
 
-static void reset(struct http2_link *l)
+static void reset_link(struct http2_link *l)
 {
         fifo_done(&l->body);
         fifo_done(&l->fields);
@@ -48,7 +48,7 @@ static void reset(struct http2_link *l)
         l->status = 0;
 }
 
-static bool begin(struct http2_link *l, struct fifo *plain)
+static bool begin_link(struct http2_link *l, struct fifo *plain)
 {
         struct http2_fields f = { .n = 0 };
         const struct http_head *h = &l->head;
@@ -59,7 +59,7 @@ static bool begin(struct http2_link *l, struct fifo *plain)
                 return false;
         }
 
-        reset(l);
+        reset_link(l);
         l->head_only = span_is(h->method, "HEAD");
         const struct http_field *host = http_field_find(h, "host", NULL);
         const struct http_field *type = http_field_find(h, "content-type", NULL);
@@ -106,7 +106,7 @@ bool http2_link_send(struct http2_link *l, struct fifo *plain, struct fifo *out)
         if (l->half)
                 fifo_drop(plain, plain->n);
         if (l->id == 0 && plain->n)
-                (void) begin(l, plain);
+                (void) begin_link(l, plain);
         if (l->id > 0)
                 take_body(l, plain);
 

@@ -296,7 +296,7 @@ static enum body_kind kind_of(const struct http2_stream *s, const struct http_he
         return h->chunked ? BODY_CHUNKED : h->has_length && h->length ? BODY_LENGTH : BODY_NONE;
 }
 
-static void submit(struct http2_stream *s, const struct http_head *h, enum body_kind kind)
+static void submit_head(struct http2_stream *s, const struct http_head *h, enum body_kind kind)
 {
         struct http2_fields f = { .n = 0 };
         char status[8], code[4], text[600];
@@ -345,7 +345,7 @@ static bool head_step(struct http2_stream *s)
         struct fifo head = s->in; /* the text follows it */
         s->in = (struct fifo){ 0 };
         fifo_add(&s->in, fifo_all(&head).p + h->bytes, head.n - h->bytes);
-        submit(s, h, kind);
+        submit_head(s, h, kind);
         fifo_done(&head);
         return true;
 }
@@ -364,7 +364,7 @@ static bool body_step(struct http2_stream *s)
         return state == BODY_DATA;
 }
 
-static void resume(struct http2_stream *s)
+static void resume_stream(struct http2_stream *s)
 {
         if (!s->waits)
                 return;
@@ -390,7 +390,7 @@ size_t http2_stream_give(struct http2_stream *s, struct span answer)
                 ;
 
         if (s->body.n || s->answered)
-                resume(s);
+                resume_stream(s);
 
         return n;
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool room(struct fifo *q, size_t n)
+static bool make_room(struct fifo *q, size_t n)
 {
         if (q->failed || q->at + q->n + n <= q->cap)
                 return !q->failed;
@@ -43,13 +43,13 @@ static bool room(struct fifo *q, size_t n)
 
 void fifo_add(struct fifo *q, const void *p, size_t n)
 {
-        if (n == 0 || !room(q, n))
+        if (n == 0 || !make_room(q, n))
                 return;
         memcpy(q->p + q->at + q->n, p, n);
         q->n += n;
 }
 
-uint8_t *fifo_room(struct fifo *q, size_t n) { return room(q, n) && q->p ? q->p + q->at + q->n : NULL; }
+uint8_t *fifo_room(struct fifo *q, size_t n) { return make_room(q, n) && q->p ? q->p + q->at + q->n : NULL; }
 void fifo_grew(struct fifo *q, size_t n) { q->n += n; }
 
 void fifo_text(struct fifo *q, const char *s) { fifo_add(q, s, strlen(s)); }

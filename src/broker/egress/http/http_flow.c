@@ -92,7 +92,7 @@ static bool wants_http2_in_vain(const struct http_flow *f)
                http_side_is_http1(&f->upstream, f->r->in.tls);
 }
 
-static void step(struct http_flow *f)
+static void step_flow(struct http_flow *f)
 {
         while (!f->done && (http_request_step(f) || (!f->done && http_answer_step(f))))
                 ;
@@ -109,7 +109,7 @@ static bool pump_upstream(struct http_flow *f)
         return !f->done && f->upstream.closed && !was_closed;
 }
 
-static void run(struct http_flow *f)
+static void run_flow(struct http_flow *f)
 {
         if (!f->versed && !know_version(f) && !f->client.closed) {
                 (void) http_side_pump(&f->client, f->r->in.tls);
@@ -121,7 +121,7 @@ static void run(struct http_flow *f)
                 return;
         }
 
-        step(f);
+        step_flow(f);
         if (!f->done && wants_http2_in_vain(f))
                 http_broken(f, REASON_SERVER_HTTP1);
 
@@ -131,7 +131,7 @@ static void run(struct http_flow *f)
         const struct tls_ops *ops = f->r->in.tls;
         bool bad = http_side_pump(&f->client, ops) < 0;
         if (pump_upstream(f)) {
-                step(f);
+                step_flow(f);
                 bad |= http_side_pump(&f->client, ops) < 0;
         }
 
@@ -178,7 +178,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
 
 /* Our own strict parser reads a ClientHello before OpenSSL sees it: anything else goes no further. Returns
  * true to go on with *bytes, which is then all that came so far. */
-static bool greet(struct http_flow *f, struct span *bytes)
+static bool greet_flow(struct http_flow *f, struct span *bytes)
 {
         struct tls_hello_info info;
         fifo_span(&f->hello, *bytes);
@@ -204,7 +204,7 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
         if (!f->known && first_byte(f, bytes.p[0]) < 0)
                 return;
 
-        if (f->client.tls && !f->greeted && !greet(f, &bytes))
+        if (f->client.tls && !f->greeted && !greet_flow(f, &bytes))
                 return;
 
         int bad = http_side_feed(&f->client, f->r->in.tls, bytes);
@@ -212,7 +212,7 @@ void http_flow_from_client(struct http_flow *f, struct span bytes)
         if (bad)
                 client_tls_failed(f);
         else
-                run(f);
+                run_flow(f);
 }
 
 void http_flow_from_upstream(struct http_flow *f, struct span bytes)
@@ -220,7 +220,7 @@ void http_flow_from_upstream(struct http_flow *f, struct span bytes)
         if (f->done || f->link != LINK_OPEN || bytes.n == 0)
                 return;
         int bad = http_side_feed(&f->upstream, f->r->in.tls, bytes);
-        run(f); /* bytes before the error still count */
+        run_flow(f); /* bytes before the error still count */
         if (bad && !f->done)
                 upstream_tls_failed(f);
 }
@@ -245,7 +245,7 @@ void http_flow_upstream_connected(struct http_flow *f)
                 f->upstream.h2 = http2_link_new(false); /* without TLS nothing is agreed on */
         }
 
-        run(f);
+        run_flow(f);
 }
 
 static void broken_off(struct http_flow *f)
@@ -262,7 +262,7 @@ void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, c
 
         http_detail(f, leaves ? "" : detail);
         http_let_go(f, leaves, why);
-        run(f);
+        run_flow(f);
         if (!f->done && f->client.closed && f->request == REQUEST_BODY)
                 broken_off(f);
 }
@@ -290,7 +290,7 @@ void http_flow_upstream_closed(struct http_flow *f)
 
         f->upstream.closed = true;
         if (f->link == LINK_OPEN && !try_again(f))
-                run(f);
+                run_flow(f);
 
         if (!f->done && f->upstream.closed)
                 f->link = LINK_NONE;
@@ -356,7 +356,7 @@ void http_flow_client_left(struct http_flow *f)
 
 /* TLS answers some input by itself (a key update), so that must have an end as well. Input of the other side
  * is never so much: a body does not wait for the reader of the body. */
-static size_t room(const struct http_side *from, const struct http_side *to, size_t also)
+static size_t room_between(const struct http_side *from, const struct http_side *to, size_t also)
 {
         size_t used = from->in.n + to->plain.n + to->given.n + to->wire.n + also;
         return used < HTTP_BUFFER && from->wire.n < HTTP_UNREAD ? HTTP_BUFFER - used : 0;
@@ -364,13 +364,14 @@ static size_t room(const struct http_side *from, const struct http_side *to, siz
 
 size_t http_flow_client_room(const struct http_flow *f)
 {
-        return f->done ? 0 : room(&f->client, &f->upstream, 0);
+        return f->done ? 0 : room_between(&f->client, &f->upstream, 0);
 }
 size_t http_flow_upstream_room(const struct http_flow *f)
 {
         return f->done || f->link != LINK_OPEN
                        ? 0
-                       : room(&f->upstream, &f->client, f->x.packed.n + (f->x.check ? f->x.check->to.n : 0));
+                       : room_between(&f->upstream, &f->client,
+                                      f->x.packed.n + (f->x.check ? f->x.check->to.n : 0));
 }
 struct span http_flow_to_client(const struct http_flow *f) { return fifo_all(&f->client.wire); }
 struct span http_flow_to_upstream(const struct http_flow *f) { return fifo_all(&f->upstream.wire); }
@@ -381,7 +382,7 @@ void http_flow_client_took(struct http_flow *f, size_t n)
                 run_front(f);
         bool next = (f->request == REQUEST_HEAD && f->client.in.n) || f->answer == ANSWER_MOCK;
         if (!f->done && (next || http_unpack_waits(&f->x)))
-                run(f); /* it waited for this */
+                run_flow(f); /* it waited for this */
 }
 
 /* ---- the check of an answer ---- */
@@ -392,7 +393,7 @@ void http_flow_check_took(struct http_flow *f, size_t n)
                 return;
         fifo_drop(&f->x.check->to, n);
         if (!f->done && (f->answer == ANSWER_MOCK || http_unpack_waits(&f->x)))
-                run(f); /* it waited for this */
+                run_flow(f); /* it waited for this */
 }
 bool http_flow_check_room(const struct http_flow *f) { return !http_side_is_full(&f->client); }
 void http_flow_from_check(struct http_flow *f, struct span passed)
@@ -400,7 +401,7 @@ void http_flow_from_check(struct http_flow *f, struct span passed)
         if (f->done || !http_check_waits(f->x.check))
                 return;
         http_answer_passed(f, passed);
-        run(f);
+        run_flow(f);
 }
 void http_flow_checked(struct http_flow *f, bool good, const char *why)
 {
@@ -411,7 +412,7 @@ void http_flow_checked(struct http_flow *f, bool good, const char *why)
         else
                 http_answer_refuse(f, good ? "the check ended before the answer" : why);
         if (!f->done)
-                run(f);
+                run_flow(f);
 }
 
 /* With TLS the first bytes are the handshake's: the request waits for its end. */

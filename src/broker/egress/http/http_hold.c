@@ -31,7 +31,7 @@ bool http_hold_begin(struct http_flow *f)
 }
 
 /* The head's spans point into a buffer that has moved since: it is parsed once more, from its copy. */
-static bool settle(struct http_flow *f, bool whole)
+static bool settle_hold(struct http_flow *f, bool whole)
 {
         struct http_exchange *x = &f->x;
         enum effect_reason why = REASON_NONE;
@@ -65,10 +65,10 @@ bool http_hold_step(struct http_flow *f, bool *ret_known)
                 return false;
         case BODY_DATA:
                 if (x->held.n > x->most)
-                        *ret_known = settle(f, false);
+                        *ret_known = settle_hold(f, false);
                 return true;
         case BODY_END:
-                *ret_known = settle(f, true);
+                *ret_known = settle_hold(f, true);
                 return true;
         }
         return false;

@@ -18,7 +18,7 @@ struct candidate { /* the request in one reading */
         char path[2 * HTTP_PATH_MAX];
 };
 
-static void copy(char *to, size_t cap, const char *text)
+static void copy_text(char *to, size_t cap, const char *text)
 {
         size_t n = strnlen(text, cap - 1);
         memcpy(to, text, n);
@@ -103,7 +103,7 @@ static void tell_fault(const struct effect *f, const struct decision *d, struct 
         policy_smallest_line(f, d, &permit);
         (void) str_inert(buf_span(&fault), j->fault, sizeof j->fault);
         if (!permit.failed && permit.n < sizeof j->permit)
-                copy(j->permit, sizeof j->permit, buf_str(&permit));
+                copy_text(j->permit, sizeof j->permit, buf_str(&permit));
 }
 
 static void judge_one(const struct http_rules *r, const struct candidate *c, struct policy_choice *best,
@@ -160,16 +160,16 @@ void http_judge(const struct http_rules *r, const struct http_verdict_in *in, st
         struct policy_choice best = { 0 };
 
         candidate_none(&c);
-        copy(host, sizeof host, in->peer->host);
-        copy(method, sizeof method, in->method);
-        copy(c.path, sizeof c.path, in->path);
+        copy_text(host, sizeof host, in->peer->host);
+        copy_text(method, sizeof method, in->method);
+        copy_text(c.path, sizeof c.path, in->path);
         http_judgement_none(ret);
         ret->reason = REASON_NO_DOOR;
         ret->is_address = in->peer->is_address;
         ret->tls = in->tls;
         ret->port = in->peer->port;
-        copy(ret->host, sizeof ret->host, host);
-        copy(ret->path, sizeof ret->path, in->path);
+        copy_text(ret->host, sizeof ret->host, host);
+        copy_text(ret->path, sizeof ret->path, in->path);
         c.net = (struct net_dest){ .form = NET_URL,
                                    .tls = in->tls,
                                    .is_address = in->peer->is_address,

@@ -65,7 +65,7 @@ void http_let_go(struct http_flow *f, bool leaves, enum effect_reason why)
         http_link_to(f);
 }
 
-static struct http_event leaving(const struct http_flow *f)
+static struct http_event leaving_side(const struct http_flow *f)
 {
         const struct http_exchange *x = &f->x;
         struct http_event e = http_event_of(f, HTTP_ALLOWED, REASON_NONE);
@@ -80,7 +80,7 @@ bool http_flow_leaving(const struct http_flow *f, struct http_event *ret)
 {
         if (f->done || f->request != REQUEST_HELD)
                 return false;
-        *ret = leaving(f);
+        *ret = leaving_side(f);
         return true;
 }
 
@@ -115,7 +115,7 @@ void http_leave(struct http_flow *f)
 {
         enum effect_reason why = REASON_NONE;
         const char *detail = "";
-        struct http_event e = leaving(f);
+        struct http_event e = leaving_side(f);
         enum http_leave answer = f->cb.leave ? f->cb.leave(f->cb.ctx, &e, &why, &detail) : HTTP_LEAVES;
         if (answer == HTTP_STAYS)
                 http_detail(f, detail);

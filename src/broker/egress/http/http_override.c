@@ -338,7 +338,7 @@ static enum effect_reason not_open(struct http_flow *f, const struct http_field 
         return REASON_SOURCE_HEADER;
 }
 
-static enum effect_reason unclear(struct http_flow *f, const struct http_field *d)
+static enum effect_reason unclear_override(struct http_flow *f, const struct http_field *d)
 {
         (void) str_inert(d->name, f->detail, sizeof f->detail);
         return REASON_SOURCE_UNCLEAR;
@@ -358,11 +358,11 @@ static enum effect_reason object_to_tags(struct http_flow *f, const struct http_
                 if (v.p[i] != '<' && v.p[i] != '(')
                         continue;
                 if (!end)
-                        return unclear(f, d);
+                        return unclear_override(f, d);
                 struct span tag = span_of(v.p + i + 1, (size_t) (end - v.p) - i - 1);
                 struct resource r = own_host(f);
                 if (v.p[i] == '<' && (tag.n && tag.p[0] == '/' ? read_path(tag, &r) : read_url(tag, &r)) < 0)
-                        return unclear(f, d);
+                        return unclear_override(f, d);
                 if (v.p[i] == '<' && !is_own(f, &r) && !is_open(f, &r, "GET"))
                         return not_open(f, d, &r);
                 i = (size_t) (end - v.p);
@@ -400,7 +400,7 @@ static enum effect_reason object_to_source(struct http_flow *f, const struct htt
                 return object_to_tags(f, d);
 
         if (d->value.n == 0 || read_resource(f, what, d->value, &r) < 0)
-                return unclear(f, d);
+                return unclear_override(f, d);
 
         bool moves = what == NAMES_RENAMED || http_name_is(d->name, "x-ms-file-rename-source");
         return is_open(f, &r, "GET") && (!moves || is_open(f, &r, "DELETE")) ? REASON_NONE

@@ -75,7 +75,7 @@ static bool is_secret(const struct http_rules *r, struct span text)
 }
 
 /* A value that could be a credential, the box's own or a placeholder of ours, is not repeated in any text. */
-static void hide(const struct http_rules *r, struct param *p)
+static void hide_param(const struct http_rules *r, struct param *p)
 {
         static char not_shown[] = "(not shown)"; /* no bound has such a name either */
         p->hidden = swap_is_credential_query(span_str(p->name)) || is_secret(r, span_str(p->value));
@@ -116,7 +116,7 @@ void http_params_read(struct http_flow *f, struct span body, const char *unread)
                 x->params.unread = "the body cannot be read in one way only";
 
         for (struct param *p = x->params.first; p; p = p->next)
-                hide(f->r, p);
+                hide_param(f->r, p);
 }
 
 /* Called once: later parts of a body are streamed, and had no parameters. */

@@ -116,7 +116,7 @@ static void send_head(struct http_flow *f)
         http_leave(f);
 }
 
-static struct http_verdict_in question(const struct http_flow *f)
+static struct http_verdict_in question_of(const struct http_flow *f)
 {
         return (struct http_verdict_in){ .peer = &f->peer,
                                          .tls = f->tls,
@@ -141,7 +141,7 @@ static enum effect_reason object_to_destination(struct http_flow *f)
             http_target_url(d->value, &f->peer, f->tls, &url, &why) < 0 || url.escaped)
                 return REASON_DESTINATION;
 
-        in = question(f);
+        in = question_of(f);
         in.path = url.path;
         http_judge(f->r, &in, &to);
         return to.allowed && to.door == f->to.door ? REASON_NONE : REASON_DESTINATION_DOOR;
@@ -196,13 +196,13 @@ static enum effect_reason object_to_line(struct http_flow *f, unsigned *ret_stat
         }
 
         *ret_status = 403;
-        struct http_verdict_in in = question(f);
+        struct http_verdict_in in = question_of(f);
         http_judge(f->r, &in, &f->to);
         return f->to.allowed || f->to.bounded ? REASON_NONE : refused_by(f);
 }
 
 /* Every further reason to deny, in order. */
-static enum effect_reason objection(struct http_flow *f, unsigned *ret_status)
+static enum effect_reason objection_to(struct http_flow *f, unsigned *ret_status)
 {
         struct http_exchange *x = &f->x;
         enum effect_reason why = REASON_NONE;
@@ -245,12 +245,12 @@ static void send_or_refuse(struct http_flow *f, enum effect_reason why, unsigned
 }
 
 /* A request that is whole, or as whole as it gets, goes on or is refused. */
-static void settle(struct http_flow *f)
+static void settle_request(struct http_flow *f)
 {
         unsigned status;
-        struct http_verdict_in in = question(f);
+        struct http_verdict_in in = question_of(f);
         http_judge(f->r, &in, &f->to);
-        enum effect_reason why = objection(f, &status);
+        enum effect_reason why = objection_to(f, &status);
         http_params_done(&f->x);
         send_or_refuse(f, why, status);
 }
@@ -286,10 +286,10 @@ static bool head_step(struct http_flow *f)
         why = why ? why : object_to_line(f, &status);
         size_t bytes = f->judged = f->head.bytes;
         if (why || (!f->to.bounded && !http_asks(f) && !http_sign_holds(f))) {
-                why = why ? why : objection(f, &status);
+                why = why ? why : objection_to(f, &status);
                 send_or_refuse(f, why, status);
         } else if (!http_hold_begin(f)) {
-                settle(f);
+                settle_request(f);
         }
 
         fifo_drop(&f->client.in, bytes);
@@ -301,7 +301,7 @@ static bool gather_step(struct http_flow *f)
 {
         bool known = false, moved = http_hold_step(f, &known);
         if (known)
-                settle(f);
+                settle_request(f);
         return moved;
 }
 
@@ -400,7 +400,7 @@ static void pass_held(struct http_flow *f)
 
 /* A connection goes through one door after another: its bytes are charged to no door until the door is known.
  * Returns false if the door has no budget for them; then the request is over. */
-static bool pay(struct http_flow *f, size_t n)
+static bool pay_bytes(struct http_flow *f, size_t n)
 {
         enum effect_reason why = REASON_NONE;
         if (n == 0 || !f->cb.pay || f->cb.pay(f->cb.ctx, n, &why))
@@ -419,7 +419,7 @@ static bool body_step(struct http_flow *f)
 
         struct span data;
         enum body_state s = http_body_next(&f->x.request, fifo_all(&f->client.in), &used, &data);
-        if (!pay(f, used))
+        if (!pay_bytes(f, used))
                 return true;
 
         switch (s) {
@@ -456,7 +456,7 @@ bool http_request_step(struct http_flow *f)
         case REQUEST_TUNNEL:
                 if (f->client.in.n == 0)
                         return false;
-                if (!pay(f, f->client.in.n))
+                if (!pay_bytes(f, f->client.in.n))
                         return true;
                 if (!frames_may_leave(f, fifo_all(&f->client.in)))
                         return true;

@@ -14,7 +14,7 @@ bool http_rules_hold_placeholder(const struct http_rules *r, struct span text)
         return r->placeholders && secret_words_find(r->placeholders, text) != 0;
 }
 
-static const struct http_credential *find(const struct http_rules_in *in, const char *name)
+static const struct http_credential *find_rule(const struct http_rules_in *in, const char *name)
 {
         for (size_t i = 0; i < in->credential_count; i++)
                 if (strcmp(in->credentials[i].name, name) == 0)
@@ -22,7 +22,7 @@ static const struct http_credential *find(const struct http_rules_in *in, const 
         return NULL;
 }
 
-static bool visible(struct span s)
+static bool visible_text(struct span s)
 {
         for (size_t i = 0; i < s.n; i++)
                 if (s.p[i] <= 0x20 || s.p[i] >= 0x7f)
@@ -36,7 +36,7 @@ static int check_credential(const struct http_rules_in *in, const struct http_cr
             !c->after)
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s has no binding", c->name);
 
-        if (!visible(c->secret) || !visible(c->placeholder) || c->secret.n != c->placeholder.n ||
+        if (!visible_text(c->secret) || !visible_text(c->placeholder) || c->secret.n != c->placeholder.n ||
             span_eq(c->secret, c->placeholder))
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s or its placeholder is malformed",
                                c->name);
@@ -62,7 +62,7 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
         size_t n;
         const struct door *d = policy_doors(in->policy, &n);
         for (size_t i = 0; i < n && in->stage != POLICY_STAGE_MOCK; i++) {
-                if (d[i].kind != DOOR_NET || !d[i].net.credential || find(in, d[i].net.credential))
+                if (d[i].kind != DOOR_NET || !d[i].net.credential || find_rule(in, d[i].net.credential))
                         continue;
                 (void) err_set(e, ERR_DOOR, 0,
                                "the door to %s needs the credential %s, which is not in the vault",
@@ -215,7 +215,7 @@ uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
         for (size_t i = 0; i < n; i++) {
                 const struct http_credential *c =
                         d[i].kind == DOOR_NET && d[i].net.credential && door_reaches(r, &d[i], host, 0)
-                                ? find(&r->in, d[i].net.credential)
+                                ? find_rule(&r->in, d[i].net.credential)
                                 : NULL;
                 all |= c ? UINT64_C(1) << (c - r->in.credentials) : 0;
         }

@@ -6,7 +6,7 @@
 
 enum { GROWTH_MAX = 256, GROWTH_FREE = 1 << 20 }; /* a bomb costs more to search than to send */
 
-static enum effect_reason fault(struct http_search *s, const char *text)
+static enum effect_reason search_fault(struct http_search *s, const char *text)
 {
         s->fault = text;
         return REASON_BODY_PACKED;
@@ -33,19 +33,20 @@ enum effect_reason http_search_begin(struct http_search *s, const struct http_fl
                 return REASON_NONE;
 
         if (!http_sight_begin(&s->sight, &f->head) || !http_sight_query(f->url.query))
-                return fault(s, "its messages may be compressed");
+                return search_fault(s, "its messages may be compressed");
 
         if (!http_unpack_kind(&f->head, &kind) && !is_chunks_of_aws(&f->head))
-                return fault(s, "twice, or in another way than gzip, deflate, br or zstd");
+                return search_fault(s, "twice, or in another way than gzip, deflate, br or zstd");
 
         s->unpack = kind == UNPACK_NONE ? NULL : unpack_new(kind);
-        return kind == UNPACK_NONE || s->unpack ? REASON_NONE : fault(s, "this build cannot unpack it");
+        return kind == UNPACK_NONE || s->unpack ? REASON_NONE
+                                                : search_fault(s, "this build cannot unpack it");
 }
 
 static enum effect_reason look_at(struct http_search *s, struct span in, bool end, struct fifo *out)
 {
         if (!http_sight_pass(&s->sight, in))
-                return fault(s, "a message or part in it is");
+                return search_fault(s, "a message or part in it is");
 
         scrub_pass(&s->watch, in, end, NULL);
         if (s->watch.found)
@@ -68,9 +69,9 @@ static enum effect_reason look_into(struct http_search *s, struct span in, bool 
                 s->in += used;
                 s->out += data.n;
                 if (state == UNPACK_BAD)
-                        return fault(s, "it is damaged, or something follows its end");
+                        return search_fault(s, "it is damaged, or something follows its end");
                 if (s->out > GROWTH_FREE + GROWTH_MAX * s->in)
-                        return fault(s, "it grows to more than 256 times its size");
+                        return search_fault(s, "it grows to more than 256 times its size");
                 why = look_at(s, data, false, NULL);
         }
 

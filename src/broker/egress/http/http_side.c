@@ -40,7 +40,7 @@ bool http_side_is_http1(const struct http_side *s, const struct tls_ops *ops)
 }
 
 /* HTTP/2 was offered: did the server take it? False: that is not known yet, or there is no memory for it. */
-static bool settle(struct http_side *s, const struct tls_ops *ops)
+static bool settle_side(struct http_side *s, const struct tls_ops *ops)
 {
         enum tls_protocol p = s->offers_h2 && !s->h2 ? protocol_of(s, ops) : TLS_HTTP1;
         if (p == TLS_HTTP2) {
@@ -52,7 +52,7 @@ static bool settle(struct http_side *s, const struct tls_ops *ops)
 }
 
 /* What goes out next: HTTP/1.1 as it is, or as frames. NULL: the other side is broken. */
-static struct fifo *outgoing(struct http_side *s)
+static struct fifo *outgoing_fifo(struct http_side *s)
 {
         if (!s->h2)
                 return &s->plain;
@@ -65,8 +65,8 @@ static struct fifo *outgoing(struct http_side *s)
 int http_side_pump(struct http_side *s, const struct tls_ops *ops)
 {
         int bad = 0;
-        bool known = settle(s, ops);
-        struct fifo *out = known ? outgoing(s) : NULL;
+        bool known = settle_side(s, ops);
+        struct fifo *out = known ? outgoing_fifo(s) : NULL;
         if (!s->tls) {
                 if (out) {
                         fifo_span(&s->wire, fifo_all(out));
@@ -120,7 +120,7 @@ int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span b
         }
 
         (void) ops->feed(s->tls, (struct span){ 0 }); /* the bytes are the caller's again */
-        if (s->offers_h2 && settle(s, ops)) {
+        if (s->offers_h2 && settle_side(s, ops)) {
                 (void) feed_plain(s, fifo_all(&s->got));
                 fifo_drop(&s->got, s->got.n);
         }

@@ -51,7 +51,7 @@ static enum sight_form form_of(struct span type)
         return SIGHT_BYTES;
 }
 
-static bool announces(const struct http_head *h)
+static bool announces_body(const struct http_head *h)
 {
         for (size_t i = 0; i < COUNT(announcers); i++)
                 for (const struct http_field *c = NULL; (c = http_field_find(h, announcers[i], c));)
@@ -68,7 +68,7 @@ bool http_sight_begin(struct http_sight *s, const struct http_head *h)
                 return false;
 
         s->in_head = s->form == SIGHT_HEAD;
-        return s->form != SIGHT_NEVER && (s->form == SIGHT_MESSAGES || !announces(h));
+        return s->form != SIGHT_NEVER && (s->form == SIGHT_MESSAGES || !announces_body(h));
 }
 
 /* ---- the messages of gRPC, gRPC-Web and Connect: a byte of flags, four of the length ---- */

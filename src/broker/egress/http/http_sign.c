@@ -111,7 +111,7 @@ static bool is_hash(struct span s)
 static bool is_s3(const struct sigv4 *s) { return strncmp(s->service, "s3", 2) == 0; }
 
 /* The client's word for the body, which the server holds against it; or nothing. */
-static struct span declared(const struct http_flow *f)
+static struct span declared_hash(const struct http_flow *f)
 {
         const struct http_field *d = http_field_find(&f->head, "x-amz-content-sha256", NULL);
         bool taken = d && (is_hash(d->value) || span_is(d->value, "UNSIGNED-PAYLOAD") ||
@@ -123,7 +123,7 @@ static struct span declared(const struct http_flow *f)
 static bool is_chunk_signed(const struct http_flow *f)
 {
         const struct http_field *d = http_field_find(&f->head, "x-amz-content-sha256", NULL);
-        return d && !declared(f).n && span_starts(d->value, "STREAMING-");
+        return d && !declared_hash(f).n && span_starts(d->value, "STREAMING-");
 }
 
 static bool has_body(const struct http_flow *f) { return f->head.chunked || f->head.length > 0; }
@@ -131,7 +131,7 @@ static bool has_body(const struct http_flow *f) { return f->head.chunked || f->h
 /* Over TLS S3 takes a body without its hash. */
 static bool needs_body(const struct http_flow *f, const struct sigv4 *s)
 {
-        return has_body(f) && !declared(f).n && !is_chunk_signed(f) && !(is_s3(s) && f->to.tls);
+        return has_body(f) && !declared_hash(f).n && !is_chunk_signed(f) && !(is_s3(s) && f->to.tls);
 }
 
 bool http_sign_holds(const struct http_flow *f)
@@ -142,7 +142,7 @@ bool http_sign_holds(const struct http_flow *f)
 
 static enum effect_reason read_payload(const struct http_flow *f, struct sigv4 *s)
 {
-        struct span word = declared(f);
+        struct span word = declared_hash(f);
         s->sends_payload = word.n || is_s3(s);
         if (is_chunk_signed(f))
                 return REASON_SIGV4_CHUNKS;

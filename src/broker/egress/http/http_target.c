@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static int no(enum effect_reason *ret_why, enum effect_reason why)
+static int refuse_target(enum effect_reason *ret_why, enum effect_reason why)
 {
         *ret_why = why;
         return -1;
@@ -52,9 +52,9 @@ static int check_query(struct span q, enum effect_reason *ret_why)
 {
         for (size_t i = 0; i < q.n; i++) {
                 if (q.p[i] <= 0x20 || q.p[i] >= 0x7f || q.p[i] == '#')
-                        return no(ret_why, REASON_QUERY_BYTE);
+                        return refuse_target(ret_why, REASON_QUERY_BYTE);
                 if (q.p[i] == '%' && i + 2 < q.n && q.p[i + 1] == '0' && q.p[i + 2] == '0')
-                        return no(ret_why, REASON_QUERY_NUL);
+                        return refuse_target(ret_why, REASON_QUERY_NUL);
         }
 
         return 0;
@@ -65,7 +65,7 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
 {
         const char *scheme = tls ? "https://" : "http://";
         if (!span_starts(*t, scheme))
-                return no(ret_why, REASON_TARGET);
+                return refuse_target(ret_why, REASON_TARGET);
 
         struct span rest = span_of(t->p + strlen(scheme), t->n - strlen(scheme));
         size_t n = 0;
@@ -73,10 +73,10 @@ static int strip_absolute(struct span *t, const struct http_peer *peer, bool tls
                 n++;
 
         if (!authority_is(span_of(rest.p, n), peer, tls))
-                return no(ret_why, REASON_TARGET_OTHER);
+                return refuse_target(ret_why, REASON_TARGET_OTHER);
 
         *t = n < rest.n && rest.p[n] == '/' ? span_of(rest.p + n, rest.n - n) : span_str("/");
-        return n < rest.n && rest.p[n] == '?' ? no(ret_why, REASON_TARGET_NO_PATH) : 0;
+        return n < rest.n && rest.p[n] == '?' ? refuse_target(ret_why, REASON_TARGET_NO_PATH) : 0;
 }
 
 /* Characters that clients send unescaped and that mean the same escaped. The escaped form is checked and
@@ -93,7 +93,7 @@ static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n
         *ret_escaped = 0;
         for (size_t i = 0; i < raw.n; i++) {
                 if (n + 4 > HTTP_PATH_MAX)
-                        return no(ret_why, REASON_PATH_TOO_LONG);
+                        return refuse_target(ret_why, REASON_PATH_TOO_LONG);
                 if (is_escaped_here(raw.p[i])) {
                         n += (size_t) snprintf(text + n, 4, "%%%02X", raw.p[i]);
                         continue;
@@ -102,7 +102,7 @@ static int read_slashes(struct span raw, char text[HTTP_PATH_MAX], size_t *ret_n
                               (raw.p[i + 2] | 0x20) == 'f';
                 if (escape || raw.p[i] == '/') {
                         if (*ret_escaped >> 62)
-                                return no(ret_why, REASON_PATH_SEGMENTS);
+                                return refuse_target(ret_why, REASON_PATH_SEGMENTS);
                         *ret_escaped = *ret_escaped << 1 | escape;
                 }
                 text[n++] = escape ? '/' : (char) raw.p[i];
@@ -139,7 +139,7 @@ int http_target_url(struct span t, const struct http_peer *peer, bool tls, struc
                     enum effect_reason *ret_why)
 {
         if (t.n == 0 || (t.p[0] != '/' && strip_absolute(&t, peer, tls, ret_why) < 0))
-                return t.n == 0 ? no(ret_why, REASON_TARGET) : -1;
+                return t.n == 0 ? refuse_target(ret_why, REASON_TARGET) : -1;
 
         ret->fault = NULL;
         const uint8_t *mark = memchr(t.p, '?', t.n);
@@ -149,7 +149,7 @@ int http_target_url(struct span t, const struct http_peer *peer, bool tls, struc
         size_t n;
         if (read_slashes(t, text, &n, &ret->escaped, ret_why) < 0 ||
             policy_url_path(span_of(text, n), ret->path, &ret->fault) < 0)
-                return ret->fault ? no(ret_why, REASON_PATH_MALFORMED) : -1;
+                return ret->fault ? refuse_target(ret_why, REASON_PATH_MALFORMED) : -1;
 
         return check_query(ret->query, ret_why);
 }
@@ -159,6 +159,6 @@ int http_target_read(const struct http_head *h, const struct http_peer *peer, bo
 {
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || !authority_is(host->value, peer, tls))
-                return no(ret_why, REASON_HOST_HEADER);
+                return refuse_target(ret_why, REASON_HOST_HEADER);
         return http_target_url(h->target, peer, tls, ret, ret_why);
 }

@@ -18,7 +18,7 @@ static void put_starred(struct scrub *s, struct span from, size_t stars, struct 
 }
 
 /* How much of `in` is decided. */
-static size_t scan(struct scrub *s, struct span in, bool end, struct fifo *out)
+static size_t scan_text(struct scrub *s, struct span in, bool end, struct fifo *out)
 {
         struct secret_hit h = { 0 };
         size_t from = 0;
@@ -45,12 +45,12 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
         }
 
         if (s->held.n == 0) {
-                size_t n = scan(s, in, end, out);
+                size_t n = scan_text(s, in, end, out);
                 if (n < in.n)
                         fifo_add(&s->held, in.p + n, in.n - n);
         } else {
                 fifo_span(&s->held, in);
-                fifo_drop(&s->held, scan(s, fifo_all(&s->held), end, out));
+                fifo_drop(&s->held, scan_text(s, fifo_all(&s->held), end, out));
         }
 
         if (s->held.failed && out)
@@ -59,7 +59,7 @@ void scrub_pass(struct scrub *s, struct span in, bool end, struct fifo *out)
 
 void scrub_done(struct scrub *s) { fifo_done(&s->held); }
 
-static bool fits(const struct span *words, const uint8_t *owner, size_t count)
+static bool words_fit(const struct span *words, const uint8_t *owner, size_t count)
 {
         if (count > (owner ? SCRUB_WORDS_MAX : HTTP_CREDENTIALS_MAX))
                 return false;
@@ -74,5 +74,5 @@ static bool fits(const struct span *words, const uint8_t *owner, size_t count)
 
 struct secret_words *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count)
 {
-        return fits(words, owner, count) ? secret_words_new(words, owner, count) : NULL;
+        return words_fit(words, owner, count) ? secret_words_new(words, owner, count) : NULL;
 }

@@ -15,7 +15,7 @@ enum { DIGEST = 32, HASH_BLOCK = 64, FIELDS = HTTP_FIELDS_MAX + 8 };
 /* ---- HMAC-SHA-256 ---- */
 
 /* The keys here are shorter than a block, but for a secret that a user has made longer. */
-static void hmac(struct span key, struct span text, uint8_t ret[DIGEST])
+static void hmac_text(struct span key, struct span text, uint8_t ret[DIGEST])
 {
         uint8_t block[HASH_BLOCK] = { 0 }, pad[HASH_BLOCK];
         struct sha256 s;
@@ -50,7 +50,7 @@ static void hmac(struct span key, struct span text, uint8_t ret[DIGEST])
 static bool is_unreserved(uint8_t c) { return isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
 /* The byte at *at, without its escape; *at moves behind it. */
-static uint8_t decoded(struct span s, size_t *at)
+static uint8_t decoded_byte(struct span s, size_t *at)
 {
         size_t i = *at;
         int a = s.n - i > 2 ? str_hex(s.p[i + 1]) : -1, b = s.n - i > 2 ? str_hex(s.p[i + 2]) : -1;
@@ -63,7 +63,7 @@ static uint8_t decoded(struct span s, size_t *at)
 static void put_uri(struct span s, bool plain, const char *keep, struct fifo *out)
 {
         for (size_t at = 0; at < s.n;) {
-                uint8_t c = plain ? decoded(s, &at) : s.p[at++];
+                uint8_t c = plain ? decoded_byte(s, &at) : s.p[at++];
                 if (is_unreserved(c) || (c && strchr(keep, c)))
                         fifo_add(out, &c, 1);
                 else
@@ -267,10 +267,10 @@ static void derive_key(const struct sigv4 *s, struct span secret, struct span da
 {
         uint8_t first[4 + HTTP_SECRET_MAX] = "AWS4";
         memcpy(first + 4, secret.p, secret.n);
-        hmac(span_of(first, 4 + secret.n), day, ret);
-        hmac(span_of(ret, DIGEST), span_str(s->region), ret);
-        hmac(span_of(ret, DIGEST), span_str(s->service), ret);
-        hmac(span_of(ret, DIGEST), span_str("aws4_request"), ret);
+        hmac_text(span_of(first, 4 + secret.n), day, ret);
+        hmac_text(span_of(ret, DIGEST), span_str(s->region), ret);
+        hmac_text(span_of(ret, DIGEST), span_str(s->service), ret);
+        hmac_text(span_of(ret, DIGEST), span_str("aws4_request"), ret);
         explicit_bzero(first, sizeof first);
 }
 
@@ -284,7 +284,7 @@ static void put_signature(const struct sigv4 *s, struct span secret, const char 
         fifo_printf(&text, "AWS4-HMAC-SHA256\n%s\n%.8s/%s/%s/aws4_request\n%s", date, date, s->region,
                     s->service, hash);
         derive_key(s, secret, span_of(date, 8), key);
-        hmac(span_of(key, sizeof key), fifo_all(&text), signature);
+        hmac_text(span_of(key, sizeof key), fifo_all(&text), signature);
         for (size_t i = 0; i < sizeof signature; i++)
                 fifo_printf(out, "%02x", signature[i]);
 

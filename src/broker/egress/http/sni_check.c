@@ -18,7 +18,7 @@ enum {
         HELLO_OF_SERVER = 2
 };
 
-static bool begins(struct span s, const char *text)
+static bool begins_with(struct span s, const char *text)
 {
         size_t n = strlen(text);
         return s.n >= n && memcmp(s.p, text, n) == 0;
@@ -31,7 +31,7 @@ static bool may_begin(struct span s, const char *text)
         return memcmp(s.p, text, n) == 0;
 }
 
-static struct greeting refuse(enum effect_reason why, enum greeting_permit permit)
+static struct greeting refuse_greeting(enum effect_reason why, enum greeting_permit permit)
 {
         return (struct greeting){ .verdict = GREETING_REFUSED, .why = why, .permit = permit };
 }
@@ -40,27 +40,27 @@ static struct greeting refuse(enum effect_reason why, enum greeting_permit permi
 static struct greeting other_protocol(struct span bytes, bool ended, uint16_t port)
 {
         static const char ssh[] = "SSH-2.0-";
-        if (port != HTTPS || begins(bytes, ssh))
+        if (port != HTTPS || begins_with(bytes, ssh))
                 return (struct greeting){ .verdict = GREETING_PASSES };
         if (!ended && may_begin(bytes, ssh))
                 return (struct greeting){ .verdict = GREETING_MORE };
-        return refuse(REASON_NOT_TLS, PERMIT_NOTHING);
+        return refuse_greeting(REASON_NOT_TLS, PERMIT_NOTHING);
 }
 
 static struct greeting judge_hello(const struct tls_hello_info *hello, const char *host, uint16_t port)
 {
         if (hello->encrypted || (hello->outer && !hello->sni[0]))
-                return refuse(REASON_SNI_ENCRYPTED, PERMIT_REQUESTS);
+                return refuse_greeting(REASON_SNI_ENCRYPTED, PERMIT_REQUESTS);
 
         if (hello->early)
-                return refuse(REASON_SNI_EARLY_DATA,
-                              PERMIT_REQUESTS); /* a second one could hide behind them */
+                return refuse_greeting(REASON_SNI_EARLY_DATA,
+                                       PERMIT_REQUESTS); /* a second one could hide behind them */
 
         if (hello->sni[0] == '\0' && port == HTTPS)
-                return refuse(REASON_SNI_MISSING, PERMIT_NOTHING);
+                return refuse_greeting(REASON_SNI_MISSING, PERMIT_NOTHING);
 
         if (hello->sni[0] && strcmp(hello->sni, host) != 0)
-                return refuse(REASON_SNI_OTHER, PERMIT_NAMED);
+                return refuse_greeting(REASON_SNI_OTHER, PERMIT_NAMED);
 
         return (struct greeting){ .verdict = GREETING_PASSES,
                                   .hello = hello->sni[0] != '\0',
@@ -75,7 +75,7 @@ static struct greeting read_hello(struct span bytes, bool ended, const char *hos
                 return (struct greeting){ .verdict = GREETING_MORE };
 
         if (r != TLS_HELLO_OK)
-                return refuse(REASON_SNI_MALFORMED, PERMIT_NOTHING);
+                return refuse_greeting(REASON_SNI_MALFORMED, PERMIT_NOTHING);
 
         struct greeting g = judge_hello(&hello, host, port);
         if (g.permit == PERMIT_NAMED)
@@ -108,7 +108,7 @@ static struct greeting judge_odd_record(struct span bytes, bool ended, uint16_t 
                         continue;
                 known = true;
                 if (bytes.n > RECORD_HEAD && bytes.p[RECORD_HEAD] == r->first)
-                        return refuse(REASON_SNI_NOT_FIRST, PERMIT_NOTHING);
+                        return refuse_greeting(REASON_SNI_NOT_FIRST, PERMIT_NOTHING);
         }
 
         if (known && bytes.n <= RECORD_HEAD && !ended)
@@ -132,13 +132,13 @@ struct greeting greet_again(struct span bytes, bool ended, const char *host, uin
         const struct greeting passes = { .verdict = GREETING_PASSES };
         struct greeting more = { .verdict = ended ? GREETING_PASSES : GREETING_MORE };
         if (!ended && bytes.n >= HELLO_BYTES)
-                more = refuse(REASON_SNI_ENDLESS, PERMIT_NOTHING);
+                more = refuse_greeting(REASON_SNI_ENDLESS, PERMIT_NOTHING);
 
         while (bytes.n >= RECORD_HEAD) {
                 size_t len = (size_t) bytes.p[3] << 8 | bytes.p[4];
                 bool between = (bytes.p[0] == CIPHERS_CHANGE || bytes.p[0] == ALERT) && len <= 2;
                 if (bytes.p[0] == HANDSHAKE && len == 0)
-                        return refuse(REASON_SNI_MALFORMED, PERMIT_NOTHING);
+                        return refuse_greeting(REASON_SNI_MALFORMED, PERMIT_NOTHING);
                 if (bytes.p[0] == HANDSHAKE && bytes.n == RECORD_HEAD)
                         return more;
                 if (bytes.p[0] == HANDSHAKE && bytes.p[RECORD_HEAD] == HELLO)

@@ -341,7 +341,7 @@ static enum spelling spelling_of(struct span s, uint8_t c, bool end)
 static const size_t spelled_bytes[] = { [SPELLED_PLAIN] = 1, [SPELLED_HEX] = 3, [SPELLED_ESCAPED] = 2 };
 
 /* How many bytes at the beginning of `s` spell `word`; 0: they do not. */
-static size_t spells(struct span s, struct span word, bool end, bool *ret_perhaps)
+static size_t spells_word(struct span s, struct span word, bool end, bool *ret_perhaps)
 {
         size_t at = 0;
         for (size_t i = 0; i < word.n; i++) {
@@ -415,7 +415,7 @@ void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out)
         size_t at = 0, done = 0;
         bool perhaps = false;
         while (at < all.n && !perhaps) {
-                size_t n = spells(span_of(all.p + at, all.n - at), s->from, end, &perhaps);
+                size_t n = spells_word(span_of(all.p + at, all.n - at), s->from, end, &perhaps);
                 if (n > 0) {
                         fifo_add(out, all.p + done, at - done);
                         put_spelled(s, span_of(all.p + at, n), out);

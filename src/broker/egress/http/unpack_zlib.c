@@ -65,7 +65,7 @@ static void zlib_free(struct unpack *u)
         free(u);
 }
 
-static bool begin(struct zlib *u, int bits)
+static bool begin_zlib(struct zlib *u, int bits)
 {
         u->begun = inflateInit2(&u->z, bits) == Z_OK;
         return u->begun;
@@ -80,22 +80,22 @@ static int deflate_bits(const uint8_t head[HEAD_BYTES])
 }
 
 /* True: zlib knows the format. */
-static bool know(struct zlib *u, struct span in, size_t *used)
+static bool know_format(struct zlib *u, struct span in, size_t *used)
 {
         if (u->begun)
                 return true;
 
         if (u->kind == UNPACK_GZIP)
-                return begin(u, WINDOW_BITS + GZIP_ONLY);
+                return begin_zlib(u, WINDOW_BITS + GZIP_ONLY);
 
         while (u->head_have < HEAD_BYTES && *used < in.n)
                 u->head[u->head_have++] = in.p[(*used)++];
 
-        return u->head_have == HEAD_BYTES && begin(u, deflate_bits(u->head));
+        return u->head_have == HEAD_BYTES && begin_zlib(u, deflate_bits(u->head));
 }
 
 /* One step of zlib over these bytes. */
-static int step(struct zlib *u, const uint8_t *p, size_t n, size_t *ret_used)
+static int step_zlib(struct zlib *u, const uint8_t *p, size_t n, size_t *ret_used)
 {
         u->z.next_in = p;
         u->z.avail_in = (uInt) (n < UNPACK_OUT ? n : UNPACK_OUT);
@@ -125,7 +125,7 @@ static enum unpack_state read_on(struct zlib *u, struct span in, size_t *used)
                         return UNPACK_MORE;
                 if (u->base.ended && !go_on(u))
                         return unpack_bad(&u->base, REASON_ANSWER_TAIL);
-                int r = step(u, from, n, &took);
+                int r = step_zlib(u, from, n, &took);
                 *(early ? &u->head_used : used) += took;
                 if (r == Z_STREAM_END)
                         u->base.ended = true;
@@ -142,7 +142,7 @@ static enum unpack_state read_on(struct zlib *u, struct span in, size_t *used)
 static enum unpack_state zlib_pass(struct unpack *base, struct span in, size_t *used, size_t *ret_out)
 {
         struct zlib *u = (struct zlib *) base;
-        if (!know(u, in, used))
+        if (!know_format(u, in, used))
                 return u->kind == UNPACK_GZIP || u->head_have == HEAD_BYTES
                                ? unpack_bad(base, REASON_NO_MEMORY)
                                : UNPACK_MORE;

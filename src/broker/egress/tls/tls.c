@@ -128,7 +128,7 @@ static int check_sni(SSL *ssl, int *alert, void *ctx)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-static SSL_CTX *context(const SSL_METHOD *method)
+static SSL_CTX *new_context(const SSL_METHOD *method)
 {
         SSL_CTX *c = SSL_CTX_new(method);
         if (!c || SSL_CTX_set_min_proto_version(c, TLS1_2_VERSION) != 1) {
@@ -145,7 +145,7 @@ static SSL_CTX *context(const SSL_METHOD *method)
 
 static int server_context(struct tls_box *b, struct err *e)
 {
-        b->server = context(TLS_server_method());
+        b->server = new_context(TLS_server_method());
         if (!b->server)
                 return tls_fail(e, "TLS for the box");
 
@@ -158,7 +158,7 @@ static int server_context(struct tls_box *b, struct err *e)
 static int client_context(struct tls_box *b, struct span trust, struct err *e)
 {
         static const unsigned char alpn[] = "\x08http/1.1";
-        b->client = context(TLS_client_method());
+        b->client = new_context(TLS_client_method());
         if (!b->client || SSL_CTX_set_alpn_protos(b->client, alpn, sizeof alpn - 1) != 0)
                 return tls_fail(e, "TLS to servers");
 
@@ -311,7 +311,7 @@ static enum tls_protocol end_protocol(const struct tls_end *t)
 }
 
 /* The result of SSL_read and SSL_write: 0 not now, -1 broken. */
-static int result(struct tls_end *t, int r)
+static int tls_result(struct tls_end *t, int r)
 {
         int kind = SSL_get_error(t->ssl, r);
         long verify = SSL_get_verify_result(t->ssl);
@@ -358,7 +358,7 @@ static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
                 return (ssize_t) n;
 
         t->in = (struct span){ 0 }; /* bytes after close_notify are dropped */
-        return result(t, r);
+        return tls_result(t, r);
 }
 
 static ssize_t end_write(struct tls_end *t, struct span plain)
@@ -367,7 +367,7 @@ static ssize_t end_write(struct tls_end *t, struct span plain)
         if (t->broken)
                 return -1;
         int r = SSL_write_ex(t->ssl, plain.p, plain.n, &n);
-        return r == 1 ? (ssize_t) n : result(t, r);
+        return r == 1 ? (ssize_t) n : tls_result(t, r);
 }
 
 static size_t end_take(struct tls_end *t, void *wire, size_t cap)

@@ -47,7 +47,7 @@ static bool set_name(X509_NAME *name, const char *cn)
                        1;
 }
 
-static X509 *blank(const struct tls_box *b, const char *cn)
+static X509 *blank_certificate(const struct tls_box *b, const char *cn)
 {
         X509 *c = X509_new();
         time_t from = (time_t) b->now - TLS_SKEW, to = (time_t) b->now + TLS_DAY;
@@ -76,7 +76,7 @@ static bool plain_name(const char *name)
 }
 
 /* A kind of name that is not permitted by any line would not be constrained at all: so each kind gets one. */
-static int constraints(const struct tls_box_in *in, struct buf *out, struct err *e)
+static int put_constraints(const struct tls_box_in *in, struct buf *out, struct err *e)
 {
         bool dns = false, v4 = false, v6 = false;
         buf_puts(out, "critical");
@@ -125,12 +125,12 @@ static int keep_pem(struct tls_box *b)
 int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e)
 {
         AUTO_BUF(names);
-        if (constraints(in, &names, e) < 0)
+        if (put_constraints(in, &names, e) < 0)
                 return -1;
 
         b->ca_key = EVP_EC_gen("P-256");
         b->leaf_key = EVP_EC_gen("P-256");
-        b->ca = b->ca_key && b->leaf_key ? blank(b, "box CA, one run only") : NULL;
+        b->ca = b->ca_key && b->leaf_key ? blank_certificate(b, "box CA, one run only") : NULL;
         if (!b->ca || X509_set_issuer_name(b->ca, X509_get_subject_name(b->ca)) != 1 ||
             X509_set_pubkey(b->ca, b->ca_key) != 1 ||
             !add_extension(b->ca, b->ca, NID_basic_constraints, "critical,CA:TRUE,pathlen:0") ||
@@ -144,11 +144,11 @@ int tls_ca_make(struct tls_box *b, const struct tls_box_in *in, struct err *e)
         return 0;
 }
 
-static X509 *mint(struct tls_box *b, const char *name, bool is_address)
+static X509 *mint_certificate(struct tls_box *b, const char *name, bool is_address)
 {
         AUTO_BUF(san);
         buf_printf(&san, "critical,%s:%s", is_address ? "IP" : "DNS", name);
-        X509 *c = plain_name(name) && !san.failed ? blank(b, "leaf") : NULL;
+        X509 *c = plain_name(name) && !san.failed ? blank_certificate(b, "leaf") : NULL;
         if (c && X509_set_issuer_name(c, X509_get_subject_name(b->ca)) == 1 &&
             X509_set_pubkey(c, b->leaf_key) == 1 &&
             add_extension(c, b->ca, NID_basic_constraints, "critical,CA:FALSE") &&
@@ -178,7 +178,7 @@ X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address)
                 b->leaf_cap = cap;
         }
 
-        struct tls_leaf leaf = { strdup(name), mint(b, name, is_address) };
+        struct tls_leaf leaf = { strdup(name), mint_certificate(b, name, is_address) };
         if (!leaf.name || !leaf.cert) {
                 free(leaf.name);
                 X509_free(leaf.cert);

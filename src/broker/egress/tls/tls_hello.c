@@ -11,7 +11,7 @@ struct cursor {
         bool bad;
 };
 
-static unsigned number(struct cursor *c, unsigned bytes)
+static unsigned read_number(struct cursor *c, unsigned bytes)
 {
         unsigned v = 0;
         if (c->n < bytes) {
@@ -28,7 +28,7 @@ static unsigned number(struct cursor *c, unsigned bytes)
 }
 
 /* The next `n` bytes as a cursor of their own. */
-static struct cursor part(struct cursor *c, size_t n)
+static struct cursor read_part(struct cursor *c, size_t n)
 {
         struct cursor r = { c->p, n, c->bad || n > c->n };
         if (r.bad) {
@@ -41,9 +41,9 @@ static struct cursor part(struct cursor *c, size_t n)
         return r;
 }
 
-static struct cursor vector(struct cursor *c, unsigned length_bytes)
+static struct cursor read_vector(struct cursor *c, unsigned length_bytes)
 {
-        return part(c, number(c, length_bytes));
+        return read_part(c, read_number(c, length_bytes));
 }
 
 static bool take_name(struct cursor name, struct tls_hello_info *info)
@@ -67,13 +67,13 @@ static bool take_name(struct cursor name, struct tls_hello_info *info)
 
 static bool server_name(struct cursor ext, struct tls_hello_info *info)
 {
-        struct cursor list = vector(&ext, 2);
+        struct cursor list = read_vector(&ext, 2);
         if (ext.bad || ext.n)
                 return false;
 
         while (list.n) {
-                unsigned type = number(&list, 1);
-                struct cursor name = vector(&list, 2);
+                unsigned type = read_number(&list, 1);
+                struct cursor name = read_vector(&list, 2);
                 if (list.bad || type != 0 || !take_name(name, info))
                         return false;
         }
@@ -85,19 +85,19 @@ static bool server_name(struct cursor ext, struct tls_hello_info *info)
  * every server that has no key for it, and only the server can distinguish the two. */
 static bool is_outer_ech(struct cursor ext)
 {
-        unsigned type = number(&ext, 1);
-        (void) part(&ext, 2 + 2 + 1); /* kdf, aead, the key's number */
-        (void) vector(&ext, 2);       /* empty in a second hello */
-        struct cursor payload = vector(&ext, 2);
+        unsigned type = read_number(&ext, 1);
+        (void) read_part(&ext, 2 + 2 + 1); /* kdf, aead, the key's number */
+        (void) read_vector(&ext, 2);       /* empty in a second hello */
+        struct cursor payload = read_vector(&ext, 2);
         return !ext.bad && type == 0 && payload.n > 0 && ext.n == 0;
 }
 
-static bool extensions(struct cursor all, struct tls_hello_info *info)
+static bool read_extensions(struct cursor all, struct tls_hello_info *info)
 {
         bool named = false;
         while (all.n) {
-                unsigned type = number(&all, 2);
-                struct cursor ext = vector(&all, 2);
+                unsigned type = read_number(&all, 2);
+                struct cursor ext = read_vector(&all, 2);
                 if (all.bad || (type == 0 && named))
                         return false;
                 if (type == 0) {
@@ -116,23 +116,23 @@ static bool extensions(struct cursor all, struct tls_hello_info *info)
 
 static enum tls_hello read_hello(struct cursor body, struct tls_hello_info *info)
 {
-        (void) part(&body, 2 + 32); /* version, random */
-        struct cursor session = vector(&body, 1);
-        struct cursor ciphers = vector(&body, 2);
-        struct cursor compressions = vector(&body, 1);
+        (void) read_part(&body, 2 + 32); /* version, random */
+        struct cursor session = read_vector(&body, 1);
+        struct cursor ciphers = read_vector(&body, 2);
+        struct cursor compressions = read_vector(&body, 1);
         if (body.bad || session.n > 32 || ciphers.n < 2 || ciphers.n % 2 || compressions.n == 0)
                 return TLS_HELLO_BAD;
 
         if (body.n == 0)
                 return TLS_HELLO_OK;
 
-        struct cursor all = vector(&body, 2);
-        return !body.bad && body.n == 0 && extensions(all, info) ? TLS_HELLO_OK : TLS_HELLO_BAD;
+        struct cursor all = read_vector(&body, 2);
+        return !body.bad && body.n == 0 && read_extensions(all, info) ? TLS_HELLO_OK : TLS_HELLO_BAD;
 }
 
 /* Puts the handshake message together out of its records, each of them whole; its length, or 0 (more is
  * wanted), or SIZE_MAX. */
-static size_t gather(struct span bytes, uint8_t *to, size_t cap, size_t *ret_bytes)
+static size_t gather_records(struct span bytes, uint8_t *to, size_t cap, size_t *ret_bytes)
 {
         size_t n = 0, i = 0;
         while (i < bytes.n) {
@@ -163,7 +163,7 @@ enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info
 {
         uint8_t message[HELLO_MAX];
         *ret_info = (struct tls_hello_info){ 0 };
-        size_t n = gather(bytes, message, sizeof message, &ret_info->bytes);
+        size_t n = gather_records(bytes, message, sizeof message, &ret_info->bytes);
         if (n == 0)
                 return bytes.n < HELLO_MAX ? TLS_HELLO_MORE : TLS_HELLO_BAD;
 
@@ -171,8 +171,8 @@ enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info
                 return TLS_HELLO_BAD;
 
         struct cursor all = { message, n, false };
-        (void) number(&all, 1);
-        struct cursor body = vector(&all, 3);
+        (void) read_number(&all, 1);
+        struct cursor body = read_vector(&all, 3);
         if (all.bad || all.n) /* nothing may follow a hello before the answer */
                 return TLS_HELLO_BAD;
 

@@ -116,7 +116,7 @@ static void put_schema(const struct column *v, size_t n, struct buf *out)
 
 /* ---- pages ---- */
 
-static bool fits(const struct buf *cells, size_t n, size_t before, size_t page)
+static bool cells_fit(const struct buf *cells, size_t n, size_t before, size_t page)
 {
         size_t all = before + LEAF_HEADER + 2 * n;
         for (size_t i = 0; i < n; i++) {
@@ -169,7 +169,8 @@ static void put_leaf(struct buf *out, size_t before, const struct buf *cells, si
 static bool put_file(struct buf *out, const struct buf *schema, const struct buf objects[OBJECTS])
 {
         size_t page = PAGE_LEAST;
-        while (page <= PAGE_MOST && (!fits(schema, 1, FILE_HEADER, page) || !fits(objects, OBJECTS, 0, page)))
+        while (page <= PAGE_MOST &&
+               (!cells_fit(schema, 1, FILE_HEADER, page) || !cells_fit(objects, OBJECTS, 0, page)))
                 page *= 2;
 
         if (page > PAGE_MOST)

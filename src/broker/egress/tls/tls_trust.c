@@ -63,7 +63,7 @@ static X509_NAME *subject_of(const unsigned char *p, long n)
 }
 
 /* Takes the bytes over; true: kept. */
-static bool add(struct tls_trust *t, unsigned char *der, long n)
+static bool add_root(struct tls_trust *t, unsigned char *der, long n)
 {
         if (t->count == t->cap) {
                 size_t cap = t->cap ? 2 * t->cap : 256;
@@ -93,7 +93,7 @@ static void read_bundle(struct tls_trust *t)
                 long n = 0;
                 bool kept = PEM_read_bio(mem, &name, &header, &der, &n) == 1 && header[0] == '\0' &&
                             (strcmp(name, PEM_STRING_X509) == 0 || strcmp(name, PEM_STRING_X509_OLD) == 0) &&
-                            add(t, der, n);
+                            add_root(t, der, n);
                 if (!kept)
                         OPENSSL_free(der);
                 OPENSSL_free(name);
@@ -109,7 +109,7 @@ static void read_bundle(struct tls_trust *t)
 /* ---- OpenSSL's lookups ---- */
 
 /* All of a name at once: the store is not asked again for a name that it knows. */
-static X509 *take(X509_STORE *store, struct tls_trust *t, const X509_NAME *name)
+static X509 *take_root(X509_STORE *store, struct tls_trust *t, const X509_NAME *name)
 {
         X509 *first = NULL;
         for (size_t i = 0; i < t->count; i++) {
@@ -136,7 +136,7 @@ static int by_subject(X509_LOOKUP *lookup, X509_LOOKUP_TYPE type, const X509_NAM
         if (t->pem)
                 read_bundle(t);
 
-        X509 *found = take(X509_LOOKUP_get_store(lookup), t, name);
+        X509 *found = take_root(X509_LOOKUP_get_store(lookup), t, name);
         if (!found || X509_OBJECT_set1_X509(ret, found) != 1)
                 return 0;
 

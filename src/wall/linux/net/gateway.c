@@ -59,7 +59,7 @@ static int new_namespace(const struct gateway *g, int *ret)
         return 0;
 }
 
-static struct netlink_address address(bool v6, const char *text, uint8_t bits)
+static struct netlink_address bind_address(bool v6, const char *text, uint8_t bits)
 {
         struct netlink_address a = { .v6 = v6, .bits = bits };
         (void) inet_pton(v6 ? AF_INET6 : AF_INET, text, a.bytes);
@@ -70,8 +70,8 @@ static struct netlink_address address(bool v6, const char *text, uint8_t bits)
  * leaves the box with IPv4: names still lead everywhere, because the broker connects. */
 static int raise_link(struct gateway *g, int nl, int index, bool gateway)
 {
-        const struct netlink_address a4 = address(false, gateway ? BOX_GATEWAY4 : BOX_ADDRESS4, 30);
-        const struct netlink_address a6 = address(true, gateway ? BOX_GATEWAY6 : BOX_ADDRESS6, 64);
+        const struct netlink_address a4 = bind_address(false, gateway ? BOX_GATEWAY4 : BOX_ADDRESS4, 30);
+        const struct netlink_address a6 = bind_address(true, gateway ? BOX_GATEWAY6 : BOX_ADDRESS6, 64);
         if (index < 0 || netlink_up(nl, 1) < 0 || netlink_up(nl, index) < 0)
                 return fail(g, "raising the box's link");
 
@@ -103,8 +103,8 @@ static int make_pair(const struct gateway *g, int nl)
 
 static int route_box(const struct gateway *g, int nl, int index)
 {
-        const struct netlink_address g4 = address(false, BOX_GATEWAY4, 0),
-                                     g6 = address(true, BOX_GATEWAY6, 0);
+        const struct netlink_address g4 = bind_address(false, BOX_GATEWAY4, 0),
+                                     g6 = bind_address(true, BOX_GATEWAY6, 0);
         if (netlink_default(nl, index, &g4) < 0 || (g->v6 && netlink_default(nl, index, &g6) < 0))
                 return fail(g, "giving the box a way to its gateway");
         return 0;
@@ -150,7 +150,7 @@ static int open_socket(const union where *at, int type)
 }
 
 /* Both families on one socket, if both exist. */
-static union where wildcard(const struct gateway *g, uint16_t port)
+static union where bind_wildcard(const struct gateway *g, uint16_t port)
 {
         union where at = { .v4 = { .sin_family = AF_INET, .sin_port = htons(port) } };
         if (g->v6)
@@ -160,7 +160,7 @@ static union where wildcard(const struct gateway *g, uint16_t port)
 
 static int listen_all(const struct gateway *g, enum plan_listener kind, uint16_t port)
 {
-        union where at = wildcard(g, port);
+        union where at = bind_wildcard(g, port);
         AUTO_FD(fd, open_socket(&at, kind == LISTENER_DNS_UDP ? SOCK_DGRAM : SOCK_STREAM));
         return fd < 0 ? fail(g, "listening in the gateway") : hand_over(g, kind, port, fd);
 }

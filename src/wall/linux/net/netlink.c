@@ -30,7 +30,7 @@ struct request {
         };
 };
 
-static void *start(struct request *r, uint16_t type, uint16_t flags, size_t body)
+static void *start_request(struct request *r, uint16_t type, uint16_t flags, size_t body)
 {
         memset(r, 0, sizeof *r);
         r->head.nlmsg_len = NLMSG_LENGTH(body);
@@ -40,7 +40,7 @@ static void *start(struct request *r, uint16_t type, uint16_t flags, size_t body
 }
 
 /* Room is for all requests of this file; nothing that varies in length goes in but interface names. */
-static struct rtattr *attribute(struct request *r, uint16_t type, const void *p, size_t n)
+static struct rtattr *add_attribute(struct request *r, uint16_t type, const void *p, size_t n)
 {
         struct rtattr *a = (struct rtattr *) (void *) (r->room + NLMSG_ALIGN(r->head.nlmsg_len));
         a->rta_type = type;
@@ -57,7 +57,7 @@ static void close_nest(struct request *r, struct rtattr *a)
         a->rta_len = (uint16_t) (r->room + r->head.nlmsg_len - (char *) a);
 }
 
-static int ask(int nl, const struct request *r)
+static int ask_kernel(int nl, const struct request *r)
 {
         struct {
                 struct nlmsghdr head;
@@ -90,25 +90,25 @@ int netlink_open(void) { return socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETL
 int netlink_veth(int nl, const char *name, const char *peer, int peer_ns)
 {
         struct request r;
-        struct ifinfomsg *link = start(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof *link);
+        struct ifinfomsg *link = start_request(&r, RTM_NEWLINK, NLM_F_CREATE | NLM_F_EXCL, sizeof *link);
         const struct ifinfomsg other = { .ifi_flags = IFF_NOARP, .ifi_change = IFF_NOARP };
 
         link->ifi_flags = link->ifi_change = IFF_NOARP;
-        (void) attribute(&r, IFLA_IFNAME, name, strlen(name) + 1);
-        (void) attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
-        (void) attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
-        struct rtattr *info = attribute(&r, IFLA_LINKINFO, NULL, 0);
-        (void) attribute(&r, IFLA_INFO_KIND, "veth", 4);
-        struct rtattr *data = attribute(&r, IFLA_INFO_DATA, NULL, 0);
-        struct rtattr *end = attribute(&r, VETH_INFO_PEER, &other, sizeof other);
-        (void) attribute(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
-        (void) attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
-        (void) attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
-        (void) attribute(&r, IFLA_NET_NS_FD, &peer_ns, sizeof peer_ns);
+        (void) add_attribute(&r, IFLA_IFNAME, name, strlen(name) + 1);
+        (void) add_attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
+        (void) add_attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
+        struct rtattr *info = add_attribute(&r, IFLA_LINKINFO, NULL, 0);
+        (void) add_attribute(&r, IFLA_INFO_KIND, "veth", 4);
+        struct rtattr *data = add_attribute(&r, IFLA_INFO_DATA, NULL, 0);
+        struct rtattr *end = add_attribute(&r, VETH_INFO_PEER, &other, sizeof other);
+        (void) add_attribute(&r, IFLA_IFNAME, peer, strlen(peer) + 1);
+        (void) add_attribute(&r, IFLA_MTU, &mtu, sizeof mtu);
+        (void) add_attribute(&r, IFLA_ADDRESS, both_ends, sizeof both_ends);
+        (void) add_attribute(&r, IFLA_NET_NS_FD, &peer_ns, sizeof peer_ns);
         close_nest(&r, end);
         close_nest(&r, data);
         close_nest(&r, info);
-        return ask(nl, &r);
+        return ask_kernel(nl, &r);
 }
 
 int netlink_index(const char *name)
@@ -120,16 +120,16 @@ int netlink_index(const char *name)
 int netlink_up(int nl, int index)
 {
         struct request r;
-        struct ifinfomsg *link = start(&r, RTM_NEWLINK, 0, sizeof *link);
+        struct ifinfomsg *link = start_request(&r, RTM_NEWLINK, 0, sizeof *link);
         link->ifi_index = index;
         link->ifi_flags = link->ifi_change = IFF_UP;
-        return ask(nl, &r);
+        return ask_kernel(nl, &r);
 }
 
 int netlink_address(int nl, int index, const struct netlink_address *a)
 {
         struct request r;
-        struct ifaddrmsg *m = start(&r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, sizeof *m);
+        struct ifaddrmsg *m = start_request(&r, RTM_NEWADDR, NLM_F_CREATE | NLM_F_EXCL, sizeof *m);
         size_t n = a->v6 ? 16 : 4;
 
         m->ifa_family = a->v6 ? AF_INET6 : AF_INET;
@@ -138,14 +138,14 @@ int netlink_address(int nl, int index, const struct netlink_address *a)
                 a->v6 ? IFA_F_NODAD
                       : 0; /* no other host can be there, and duplicate address detection takes a second */
         m->ifa_index = (uint32_t) index;
-        (void) attribute(&r, IFA_LOCAL, a->bytes, n);
-        (void) attribute(&r, IFA_ADDRESS, a->bytes, n);
-        return ask(nl, &r);
+        (void) add_attribute(&r, IFA_LOCAL, a->bytes, n);
+        (void) add_attribute(&r, IFA_ADDRESS, a->bytes, n);
+        return ask_kernel(nl, &r);
 }
 
 static struct rtmsg *start_route(struct request *r, bool v6, unsigned char type, unsigned char scope)
 {
-        struct rtmsg *m = start(r, RTM_NEWROUTE, NLM_F_CREATE, sizeof *m);
+        struct rtmsg *m = start_request(r, RTM_NEWROUTE, NLM_F_CREATE, sizeof *m);
         m->rtm_family = v6 ? AF_INET6 : AF_INET;
         m->rtm_table = RT_TABLE_MAIN;
         m->rtm_protocol = RTPROT_STATIC;
@@ -158,9 +158,9 @@ int netlink_default(int nl, int index, const struct netlink_address *gateway)
 {
         struct request r;
         (void) start_route(&r, gateway->v6, RTN_UNICAST, RT_SCOPE_UNIVERSE);
-        (void) attribute(&r, RTA_GATEWAY, gateway->bytes, gateway->v6 ? 16 : 4);
-        (void) attribute(&r, RTA_OIF, &index, sizeof index);
-        return ask(nl, &r);
+        (void) add_attribute(&r, RTA_GATEWAY, gateway->bytes, gateway->v6 ? 16 : 4);
+        (void) add_attribute(&r, RTA_OIF, &index, sizeof index);
+        return ask_kernel(nl, &r);
 }
 
 int netlink_all_local(int nl, bool v6)
@@ -168,6 +168,6 @@ int netlink_all_local(int nl, bool v6)
         struct request r;
         int index = LOOPBACK_INDEX;
         (void) start_route(&r, v6, RTN_LOCAL, RT_SCOPE_HOST);
-        (void) attribute(&r, RTA_OIF, &index, sizeof index);
-        return ask(nl, &r);
+        (void) add_attribute(&r, RTA_OIF, &index, sizeof index);
+        return ask_kernel(nl, &r);
 }

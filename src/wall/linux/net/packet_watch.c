@@ -19,49 +19,52 @@ struct program {
         unsigned short n;
 };
 
-static void add(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+static void add_insn(struct program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
         if (p->n < WATCH_INSNS)
                 p->at[p->n++] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
 }
 
-static void load(struct program *p, uint16_t mode, uint32_t offset) { add(p, BPF_LD | mode, offset, 0, 0); }
-static void answer(struct program *p, uint32_t bytes) { add(p, BPF_RET | BPF_K, bytes, 0, 0); }
+static void load(struct program *p, uint16_t mode, uint32_t offset)
+{
+        add_insn(p, BPF_LD | mode, offset, 0, 0);
+}
+static void answer(struct program *p, uint32_t bytes) { add_insn(p, BPF_RET | BPF_K, bytes, 0, 0); }
 /* Returns `bytes` when the accumulator is `k`. */
 static void answer_if(struct program *p, uint32_t k, uint32_t bytes)
 {
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, k, 0, 1);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, k, 0, 1);
         answer(p, bytes);
 }
 
 /* The index register gets the length of the header, the accumulator the number of the next protocol. Options
  * and extension headers are not followed: such packets are reported as they are. */
-static void family(struct program *p)
+static void load_family(struct program *p)
 {
         load(p, BPF_ABS | BPF_H, (uint32_t) SKF_AD_OFF + SKF_AD_PROTOCOL);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 5, 0);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 1, 0);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 5, 0);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 1, 0);
         answer(p, 0);
-        add(p, BPF_LDX | BPF_IMM, 20, 0, 0);
+        add_insn(p, BPF_LDX | BPF_IMM, 20, 0, 0);
         load(p, BPF_ABS | BPF_B, 9);
-        add(p, BPF_JMP | BPF_JA, 2, 0, 0);
-        add(p, BPF_LDX | BPF_IMM, 40, 0, 0);
+        add_insn(p, BPF_JMP | BPF_JA, 2, 0, 0);
+        add_insn(p, BPF_LDX | BPF_IMM, 40, 0, 0);
         load(p, BPF_ABS | BPF_B, 6);
 }
 
 static void emit_packet_rules(struct program *p, const struct plan *plan)
 {
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_ICMPV6, 0, 1); /* neighbours find each other with it */
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_ICMPV6, 0, 1); /* neighbours find each other with it */
         answer(p, 0);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4);
         load(p, BPF_IND | BPF_H, 2);
         answer_if(p, DNS_PORT, 0);
         answer(p, SNAP_BYTES);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0);
         answer(p, SNAP_BYTES);
         load(p, BPF_IND | BPF_B, 13); /* flags: SYN without ACK */
-        add(p, BPF_ALU | BPF_AND | BPF_K, 0x12, 0, 0);
-        add(p, BPF_JMP | BPF_JEQ | BPF_K, 0x02, 1, 0);
+        add_insn(p, BPF_ALU | BPF_AND | BPF_K, 0x12, 0, 0);
+        add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, 0x02, 1, 0);
         answer(p, 0);
         load(p, BPF_IND | BPF_H, 2);
         answer_if(p, DNS_PORT, 0);
@@ -71,10 +74,10 @@ static void emit_packet_rules(struct program *p, const struct plan *plan)
         answer(p, SNAP_BYTES);
 }
 
-static int attach(int fd, const struct plan *plan)
+static int attach_filter(int fd, const struct plan *plan)
 {
         struct program p = { .n = 0 };
-        family(&p);
+        load_family(&p);
         emit_packet_rules(&p, plan);
         struct sock_fprog prog = { .len = p.n, .filter = p.at };
         return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &prog, sizeof prog);
@@ -90,7 +93,7 @@ int wall_watch_open(const struct plan *plan, int index)
                                   .sll_ifindex = index };
         int room = 65536, on = 1;
 
-        if (fd < 0 || attach(fd, plan) < 0 ||
+        if (fd < 0 || attach_filter(fd, plan) < 0 ||
             setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on) < 0)
                 return -1;
 

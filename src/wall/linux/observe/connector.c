@@ -253,7 +253,7 @@ static int connect_now(struct ask *a)
 }
 
 /* Returns 0 or an error; EAGAIN and EINPROGRESS if a blocking socket has to wait on. */
-static int attempt(struct ask *a)
+static int attempt_connect(struct ask *a)
 {
         int flags = fcntl(a->sock, F_GETFL);
         bool flips = a->waits && flags >= 0 && !(flags & O_NONBLOCK);
@@ -369,9 +369,9 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                     : errno == EPERM ? EPERM
                                      : EBADF;
         if (!error && watched_is_waiting(c->listener, a.id)) {
-                error = attempt(&a);
+                error = attempt_connect(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))
-                        error = attempt(&a); /* to ourselves: it is there by now */
+                        error = attempt_connect(&a); /* to ourselves: it is there by now */
                 if (must_wait(&a, error)) {
                         wait_on(c, &a, error);
                         return;
@@ -414,7 +414,7 @@ static void serve_watch(struct connector *c, const struct seccomp_notif *n)
 
 /* Once we have a call, only a fatal signal takes its task out of it. Returns 0, or the error that ends the
  * call: for a signal that this thread takes for certain, or for one that another thread may take. */
-static int interrupts(const struct connector *c, const struct ask *a)
+static int interrupts_ask(const struct connector *c, const struct ask *a)
 {
         struct status s;
         read_status(c, a->task, &s);
@@ -432,9 +432,9 @@ static bool go_on(const struct connector *c, struct ask *a, bool ready)
         if (!watched_is_waiting(c->listener, a->id))
                 return true;
 
-        int error = a->local || ready ? attempt(a) : EINPROGRESS;
+        int error = a->local || ready ? attempt_connect(a) : EINPROGRESS;
         if (must_wait(a, error) && !(a->until_ns && clock_mono_ns() >= a->until_ns)) {
-                error = interrupts(c, a);
+                error = interrupts_ask(c, a);
                 if (!error)
                         return false;
         }
@@ -492,7 +492,7 @@ static bool serve_next(struct connector *c)
         return true;
 }
 
-static bool step(struct connector *c)
+static bool step_connector(struct connector *c)
 {
         static struct pollfd p[1 + WAITING_MAX + LINKS_MAX];
         unsigned count = c->waiting_count, links = links_watch(&c->links, p + 1 + count);
@@ -530,14 +530,14 @@ _Noreturn static void serve(struct connector *c, const struct wall_init *w)
                   sigprocmask(SIG_UNBLOCK, &timer, NULL) == 0 &&
                   wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_NET_ADMIN) == 0;
         targets_begin(&c->targets, w);
-        while (step(c))
+        while (step_connector(c))
                 ;
 
         _exit(0);
 }
 
 /* When it is first needed: most boxes never do. */
-static bool begin(struct wall_init *w)
+static bool begin_connector(struct wall_init *w)
 {
         static struct connector c;
         int ends[2];
@@ -571,7 +571,7 @@ static bool begin(struct wall_init *w)
 
 bool connector_take(struct wall_init *w, const struct seccomp_notif *n)
 {
-        return (w->connector || begin(w)) && write(w->calls, n, sizeof *n) == sizeof *n;
+        return (w->connector || begin_connector(w)) && write(w->calls, n, sizeof *n) == sizeof *n;
 }
 
 /* As long as there is no such socket, all but the first call are about others. */

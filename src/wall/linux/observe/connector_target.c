@@ -13,7 +13,7 @@
 #define SIOCUNIXFILE 0x89e0 /* opens the inode that a Unix socket is bound to: O_PATH */
 #endif
 
-static const struct target *find(const struct targets *t, const struct stat *st)
+static const struct target *find_target(const struct targets *t, const struct stat *st)
 {
         for (unsigned i = 0; i < t->count; i++)
                 if (t->at[i].ino == st->st_ino && t->at[i].dev == st->st_dev)
@@ -38,7 +38,7 @@ void targets_listen(struct targets *t, int sock)
 {
         struct stat st;
         AUTO_FD(fd, ioctl(sock, SIOCUNIXFILE));
-        if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev == t->scratch_dev || find(t, &st))
+        if (fd < 0 || fstat(fd, &st) < 0 || st.st_dev == t->scratch_dev || find_target(t, &st))
                 return;
 
         if (t->next == TARGETS_MAX)
@@ -70,7 +70,7 @@ int targets_judge(struct targets *t, int taken)
         if (st.st_dev == t->scratch_dev)
                 return TAKE_FD(fd);
 
-        const struct target *own = find(t, &st);
+        const struct target *own = find_target(t, &st);
         if (own)
                 return fcntl(own->fd, F_DUPFD_CLOEXEC, 0);
 

@@ -40,7 +40,7 @@ static int give_up(struct tree *t, enum effect_reason why)
 }
 
 /* ENOSPC and ENOMEM are passed on; any other error means that this directory cannot be moved. */
-static int refused(struct tree *t, int error)
+static int move_refused(struct tree *t, int error)
 {
         if (error == EXDEV)
                 return give_up(t, REASON_MOUNTED);
@@ -70,7 +70,7 @@ static bool is_dir(int from, const struct dir_entry *d)
         return fstatat(from, d->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
+static int walk_dir(struct tree *t, int from, int to, unsigned depth, visit *each)
 {
         if (depth >= DEPTH_MAX)
                 return give_up(t, REASON_TOO_LARGE);
@@ -92,7 +92,7 @@ static int walk(struct tree *t, int from, int to, unsigned depth, visit *each)
 
 static int survey_dir(struct tree *t, int dir, unsigned depth);
 
-static int survey(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
+static int survey_entry(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         struct stat st;
         (void) to;
@@ -101,7 +101,7 @@ static int survey(struct tree *t, int from, int to, const struct dir_entry *d, u
 
         if (is_dir(from, d)) {
                 AUTO_FD(dir, open_dir(from, d->name));
-                return dir < 0 ? refused(t, errno) : survey_dir(t, dir, depth + 1);
+                return dir < 0 ? move_refused(t, errno) : survey_dir(t, dir, depth + 1);
         }
 
         if (fstatat(from, d->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
@@ -121,7 +121,7 @@ static int survey_dir(struct tree *t, int dir, unsigned depth)
                 return errno;
         if (st.st_uid != geteuid() || syscall(SYS_faccessat, dir, ".", R_OK | W_OK | X_OK) < 0)
                 return give_up(t, REASON_NOT_OWNED);
-        return walk(t, dir, -1, depth, survey);
+        return walk_dir(t, dir, -1, depth, survey_entry);
 }
 
 /* ---- staging ---- */
@@ -132,7 +132,7 @@ static int copy_xattr(struct tree *t, int from, int to, const char *name)
         ssize_t n = fgetxattr(from, name, value, sizeof value);
         if (n < 0)
                 return errno == ENODATA ? 0 : give_up(t, REASON_NOT_OWNED);
-        return fsetxattr(to, name, value, (size_t) n, 0) < 0 ? refused(t, errno) : 0;
+        return fsetxattr(to, name, value, (size_t) n, 0) < 0 ? move_refused(t, errno) : 0;
 }
 
 static int copy_xattrs(struct tree *t, int from, int to)
@@ -157,44 +157,45 @@ static int copy_attributes(struct tree *t, int from, int to)
                 return errno;
 
         if (st.st_gid != made.st_gid && fchown(to, (uid_t) -1, st.st_gid) < 0)
-                return refused(t, errno);
+                return move_refused(t, errno);
 
         int error = copy_xattrs(t, from, to);
         if (error)
                 return error;
 
         const struct timespec times[2] = { st.st_atim, st.st_mtim };
-        return fchmod(to, st.st_mode & 07777) < 0 || futimens(to, times) < 0 ? refused(t, errno) : 0;
+        return fchmod(to, st.st_mode & 07777) < 0 || futimens(to, times) < 0 ? move_refused(t, errno) : 0;
 }
 
-static int gather(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
+static int gather_entry(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         if (++t->entries > MOVE_ENTRIES_MAX)
                 return give_up(t, REASON_TOO_LARGE);
 
         if (!is_dir(from, d))
-                return linkat(from, d->name, to, d->name, 0) == 0 || errno == ENOENT ? 0 : refused(t, errno);
+                return linkat(from, d->name, to, d->name, 0) == 0 || errno == ENOENT ? 0
+                                                                                     : move_refused(t, errno);
 
         AUTO_FD(src, open_dir(from, d->name));
         if (src < 0)
-                return errno == ENOENT ? 0 : refused(t, errno);
+                return errno == ENOENT ? 0 : move_refused(t, errno);
 
         if (mkdirat(to, d->name, 0700) < 0)
                 return errno;
 
         AUTO_FD(dst, open_dir(to, d->name));
-        int error = dst < 0 ? errno : walk(t, src, dst, depth + 1, gather);
+        int error = dst < 0 ? errno : walk_dir(t, src, dst, depth + 1, gather_entry);
         return error ? error : copy_attributes(t, src, dst);
 }
 
 /* Of the staging directory: every file there has its old name as well. */
-static int drop(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
+static int drop_entry(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         (void) to;
         if (!is_dir(from, d))
                 return unlinkat(from, d->name, 0) < 0 && errno != ENOENT ? errno : 0;
         AUTO_FD(dir, open_dir(from, d->name));
-        int error = dir < 0 ? errno : walk(t, dir, -1, depth + 1, drop);
+        int error = dir < 0 ? errno : walk_dir(t, dir, -1, depth + 1, drop_entry);
         return error ? error : unlinkat(from, d->name, AT_REMOVEDIR) < 0 ? errno : 0;
 }
 
@@ -202,7 +203,7 @@ static void take_back(struct tree *t, const struct move *m, const char *staging,
 {
         enum effect_reason reason = t->reason;
         (void) lseek(dir, 0, SEEK_SET);
-        (void) walk(t, dir, -1, 0, drop);
+        (void) walk_dir(t, dir, -1, 0, drop_entry);
         (void) unlinkat(m->new_dir, staging, AT_REMOVEDIR);
         t->reason = reason;
 }
@@ -221,7 +222,7 @@ static bool is_linked(int from, int to, const char *name)
 }
 
 /* A file that was created or replaced meanwhile has only its old name: it is renamed. */
-static int drain(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
+static int drain_entry(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         if (!is_dir(from, d)) {
                 int r = is_linked(from, to, d->name) ? unlinkat(from, d->name, 0)
@@ -235,7 +236,7 @@ static int drain(struct tree *t, int from, int to, const struct dir_entry *d, un
 
         bool made = mkdirat(to, d->name, 0700) == 0;
         AUTO_FD(dst, open_dir(to, d->name));
-        int error = dst < 0 ? errno : walk(t, src, dst, depth + 1, drain);
+        int error = dst < 0 ? errno : walk_dir(t, src, dst, depth + 1, drain_entry);
         if (!error && made)
                 error = copy_attributes(t, src, dst);
 
@@ -247,7 +248,7 @@ static int drain_all(struct tree *t, const struct move *m, int from, int to)
         int error = ENOTEMPTY;
         for (unsigned i = 0; error == ENOTEMPTY && i < DRAINS_MAX; i++) {
                 (void) lseek(from, 0, SEEK_SET);
-                error = walk(t, from, to, 0, drain);
+                error = walk_dir(t, from, to, 0, drain_entry);
                 if (!error && unlinkat(m->old_dir, m->old, AT_REMOVEDIR) < 0)
                         error = errno;
         }
@@ -268,7 +269,7 @@ static bool mount_of(int dir, uint64_t *ret)
         return true;
 }
 
-static int publish(struct tree *t, const struct move *m, int src)
+static int publish_move(struct tree *t, const struct move *m, int src)
 {
         char staging[sizeof MOVING_PREFIX + 16];
         uint64_t number;
@@ -288,7 +289,7 @@ static int publish(struct tree *t, const struct move *m, int src)
 
         t->entries = 0;
         (void) lseek(src, 0, SEEK_SET);
-        int error = walk(t, src, dst, 0, gather);
+        int error = walk_dir(t, src, dst, 0, gather_entry);
         error = error ? error : copy_attributes(t, src, dst);
         if (!error && syscall(SYS_renameat2, m->new_dir, staging, m->new_dir, m->new, m->flags) < 0)
                 error = errno;
@@ -323,7 +324,7 @@ int move_directory(const struct move *m, enum effect_reason *ret)
         t.bytes = 0;
         t.reason = REASON_NONE;
         int error = survey_dir(&t, src, 0);
-        error = error ? error : publish(&t, m, src);
+        error = error ? error : publish_move(&t, m, src);
         *ret = t.reason;
         return error;
 }

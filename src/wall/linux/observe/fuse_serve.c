@@ -39,7 +39,7 @@ struct observer {
 
 /* ---- answers ---- */
 
-static void reply(const struct front *f, const struct request *r, int error, const void *p, size_t n)
+static void reply_to(const struct front *f, const struct request *r, int error, const void *p, size_t n)
 {
         char out[BUFFER];
         struct fuse_out_header head = { .error = error, .unique = r->head->unique };
@@ -97,7 +97,7 @@ static void say_init(struct observer *o, const struct request *r)
                                      .time_gran = 1,
                                      /* /lib, /bin: each start; a list brings its entries along */
                                      .flags = in.flags & (FUSE_CACHE_SYMLINKS | FUSE_DO_READDIRPLUS) };
-        reply(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
+        reply_to(o->f, r, in.major < 7 ? -EPROTO : 0, &out, sizeof out);
 }
 
 /* Names that the C library looks up in every program. They are files wherever they exist, so no path
@@ -153,7 +153,7 @@ static uint64_t tell_of(struct observer *o, const struct request *r, uint32_t di
 
 /* How long a negative entry holds. Before the payload exists, init looks up names ahead that the host does
  * not have either; later it only looks where the payload is writing, and caches nothing. */
-static uint64_t missed(struct observer *o, const struct request *r, uint32_t dir)
+static uint64_t missed_name(struct observer *o, const struct request *r, uint32_t dir)
 {
         char missing[sizeof((struct wall_denial *) 0)->path];
         bool by_init =
@@ -186,28 +186,28 @@ static void say_lookup(struct observer *o, const struct request *r)
         bool by_init = r->head->pid == INIT_PID;
         uint32_t i = fuse_tree_find(&f->tree, dir, r->body, strlen(r->body), by_init);
         if (i == 0) {
-                struct fuse_entry_out none = { .entry_valid = missed(o, r, dir) };
+                struct fuse_entry_out none = { .entry_valid = missed_name(o, r, dir) };
                 /* Node 0 without an error is ENOENT too, but it holds. */
-                reply(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
+                reply_to(f, r, none.entry_valid ? 0 : -ENOENT, &none, sizeof none);
                 return;
         }
 
         struct fuse_entry_out out = entry_of(f, i);
-        reply(f, r, 0, &out, sizeof out);
+        reply_to(f, r, 0, &out, sizeof out);
 }
 
 static void say_attr(struct observer *o, const struct request *r)
 {
         uint32_t i = node_of(o->f, r);
         struct fuse_attr_out out = { .attr_valid = FOREVER, .attr = attr_of(o->f, i ? i : 1) };
-        reply(o->f, r, i ? 0 : -ESTALE, &out, sizeof out);
+        reply_to(o->f, r, i ? 0 : -ESTALE, &out, sizeof out);
 }
 
 static void say_link(struct observer *o, const struct request *r)
 {
         uint32_t i = node_of(o->f, r);
         const char *text = i && S_ISLNK(o->f->tree.node[i].mode) ? o->f->tree.node[i].text : NULL;
-        reply(o->f, r, text ? 0 : -EINVAL, text, text ? strlen(text) : 0);
+        reply_to(o->f, r, text ? 0 : -EINVAL, text, text ? strlen(text) : 0);
 }
 
 /* A directory of the box's own shows only entries that lead to doors: a listing lacks the rest. The top
@@ -234,7 +234,7 @@ static void tell_of_list(struct observer *o, const struct request *r)
 static void say_open(struct observer *o, const struct request *r)
 {
         struct fuse_open_out out = { .open_flags = FOPEN_KEEP_CACHE | FOPEN_CACHE_DIR };
-        reply(o->f, r, 0, &out, sizeof out);
+        reply_to(o->f, r, 0, &out, sizeof out);
 }
 
 static void say_open_dir(struct observer *o, const struct request *r)
@@ -261,7 +261,7 @@ static void say_read(struct observer *o, const struct request *r)
         size_t from = in.offset < len ? (size_t) in.offset : len;
         size_t n = len - from < in.size ? len - from : in.size;
 
-        reply(o->f, r, 0, text ? text + from : NULL, n);
+        reply_to(o->f, r, 0, text ? text + from : NULL, n);
 }
 
 struct listed {
@@ -313,16 +313,16 @@ static void say_list(struct observer *o, const struct request *r)
                         break;
         }
 
-        reply(o->f, r, 0, out, l.n);
+        reply_to(o->f, r, 0, out, l.n);
 }
 
 static void say_statfs(struct observer *o, const struct request *r)
 {
         struct fuse_statfs_out out = { .st = { .bsize = 4096, .namelen = 255, .frsize = 4096 } };
-        reply(o->f, r, 0, &out, sizeof out);
+        reply_to(o->f, r, 0, &out, sizeof out);
 }
 
-static void say_done(struct observer *o, const struct request *r) { reply(o->f, r, 0, NULL, 0); }
+static void say_done(struct observer *o, const struct request *r) { reply_to(o->f, r, 0, NULL, 0); }
 static void say_nothing(struct observer *o, const struct request *r)
 {
         (void) o;
@@ -343,14 +343,14 @@ static const struct {
         { FUSE_INTERRUPT, say_nothing },
 };
 
-static void answer(struct observer *o, const struct request *r)
+static void answer_request(struct observer *o, const struct request *r)
 {
         for (size_t i = 0; i < sizeof answers / sizeof *answers; i++)
                 if (answers[i].opcode == r->head->opcode) {
                         answers[i].say(o, r);
                         return;
                 }
-        reply(o->f, r, -ENOSYS, NULL, 0);
+        reply_to(o->f, r, -ENOSYS, NULL, 0);
 }
 
 /* ---- life ---- */
@@ -374,6 +374,6 @@ _Noreturn void fuse_serve(struct front *f)
                 struct request r = { .head = (const void *) in,
                                      .body = in + sizeof *r.head,
                                      .len = (size_t) n - sizeof *r.head };
-                answer(&o, &r);
+                answer_request(&o, &r);
         }
 }

@@ -9,7 +9,7 @@
 
 enum { ROOT = 1, FIXED = 16 };
 
-static uint32_t components(const char *path)
+static uint32_t count_components(const char *path)
 {
         uint32_t n = 0;
         for (; *path; path++)
@@ -21,7 +21,7 @@ uint32_t fuse_tree_room(const struct plan *p)
 {
         uint32_t n = FIXED;
         for (size_t i = 0; i < p->step_count; i++)
-                n += components(p->steps[i].path);
+                n += count_components(p->steps[i].path);
         return n;
 }
 
@@ -35,8 +35,8 @@ uint32_t fuse_tree_find(const struct fuse_tree *t, uint32_t dir, const char *nam
         return 0;
 }
 
-static uint32_t add(struct fuse_tree *t, uint32_t dir, const char *name, size_t len, mode_t mode,
-                    const char *text)
+static uint32_t add_node(struct fuse_tree *t, uint32_t dir, const char *name, size_t len, mode_t mode,
+                         const char *text)
 {
         if (t->count == t->cap)
                 return 0;
@@ -62,7 +62,7 @@ static uint32_t make_parents(struct fuse_tree *t, const char *path, const char *
                 size_t n = (size_t) (slash - at);
                 uint32_t next = fuse_tree_find(t, dir, at, n, true);
                 if (!next)
-                        next = add(t, dir, at, n, S_IFDIR | 0755, NULL);
+                        next = add_node(t, dir, at, n, S_IFDIR | 0755, NULL);
                 if (!next || !S_ISDIR(t->node[next].mode))
                         return 0;
                 dir = next;
@@ -126,7 +126,7 @@ static int add_step(struct fuse_tree *t, const struct plan_step *s)
         if (s->kind == STEP_TRUST && S_ISLNK(mode))
                 text = BOX_TRUST;
 
-        return add(t, dir, last, n, mode, text) ? 0 : -1;
+        return add_node(t, dir, last, n, mode, text) ? 0 : -1;
 }
 
 /* init's own places. An `except` is covered with an empty directory or file of ours, and lookups below it are
@@ -142,7 +142,7 @@ static int add_ours(struct fuse_tree *t)
                      { FRONT_EDIT_ABOVE, S_IFDIR | 0700 } };
 
         for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
-                uint32_t at = add(t, ROOT, ours[i].name, strlen(ours[i].name), ours[i].mode, NULL);
+                uint32_t at = add_node(t, ROOT, ours[i].name, strlen(ours[i].name), ours[i].mode, NULL);
                 if (!at)
                         return -1;
                 t->node[at].ours = true;

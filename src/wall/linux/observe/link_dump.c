@@ -33,7 +33,7 @@ static struct list lists[] = {
 };
 
 /* Copies the messages of one packet. Returns 1 when the list is whole, 0 if more is to come, -1 on error. */
-static int keep(struct list *l, char *packet, size_t len)
+static int keep_packet(struct list *l, char *packet, size_t len)
 {
         long left = (long) len; /* signed: the last message may be shorter than its alignment */
         for (struct nlmsghdr *h = (void *) packet; NLMSG_OK(h, left); h = NLMSG_NEXT(h, left)) {
@@ -51,7 +51,7 @@ static int keep(struct list *l, char *packet, size_t len)
         return 0;
 }
 
-static int take(struct list *l)
+static int take_packet(struct list *l)
 {
         struct {
                 struct nlmsghdr head;
@@ -70,14 +70,14 @@ static int take(struct list *l)
 
         for (;;) {
                 ssize_t n = recv(nl, packet, sizeof packet, MSG_TRUNC);
-                int kept = n > 0 && (size_t) n <= sizeof packet ? keep(l, packet, (size_t) n) : -1;
+                int kept = n > 0 && (size_t) n <= sizeof packet ? keep_packet(l, packet, (size_t) n) : -1;
                 if (kept != 0)
                         return kept < 0 ? -1 : 0;
         }
 }
 
 /* A list that is asked for and has no messages for this family is that of all families. */
-static struct list *find(uint16_t request, uint8_t family)
+static struct list *find_dump(uint16_t request, uint8_t family)
 {
         uint8_t of = request != RTM_GETLINK && (family == AF_INET || family == AF_INET6) ? family : AF_UNSPEC;
         for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
@@ -87,7 +87,7 @@ static struct list *find(uint16_t request, uint8_t family)
 }
 
 /* What does not fit any more is lost, as it is with the kernel's server. */
-static void put(const struct link *l, const void *p, size_t n)
+static void put_bytes(const struct link *l, const void *p, size_t n)
 {
         (void) send(l->end, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -102,7 +102,7 @@ static void put_error(const struct link *l, const struct nlmsghdr *request, int 
                           .nlmsg_seq = request->nlmsg_seq,
                           .nlmsg_pid = l->port },
                 .body = { .error = -error, .msg = *request } };
-        put(l, &m, sizeof m);
+        put_bytes(l, &m, sizeof m);
 }
 
 static void put_end(const struct link *l, uint32_t seq)
@@ -115,7 +115,7 @@ static void put_end(const struct link *l, uint32_t seq)
                           .nlmsg_flags = NLM_F_MULTI,
                           .nlmsg_seq = seq,
                           .nlmsg_pid = l->port } };
-        put(l, &m, sizeof m);
+        put_bytes(l, &m, sizeof m);
 }
 
 static void put_list(const struct link *l, struct list *all, uint32_t seq)
@@ -127,20 +127,20 @@ static void put_list(const struct link *l, struct list *all, uint32_t seq)
                 h->nlmsg_pid = l->port;
                 next = at + NLMSG_ALIGN(h->nlmsg_len);
                 if (next - first > PACKET_BYTES && at > first) {
-                        put(l, all->bytes + first, at - first);
+                        put_bytes(l, all->bytes + first, at - first);
                         first = at;
                 }
         }
 
         if (all->len > first)
-                put(l, all->bytes + first, all->len - first);
+                put_bytes(l, all->bytes + first, all->len - first);
 
         put_end(l, seq);
 }
 
 /* As the kernel answers a process without a capability, and one that asks for what the kernel does not have.
  */
-static int refusal(uint16_t type)
+static int refusal_of(uint16_t type)
 {
         enum { KIND = 3, KIND_GET = 2 };
         return (type - RTM_BASE) % (KIND + 1) == KIND_GET ? EOPNOTSUPP : EPERM;
@@ -149,15 +149,15 @@ static int refusal(uint16_t type)
 static void answer_one(const struct link *l, const struct nlmsghdr *h, uint8_t family)
 {
         const uint16_t dump = NLM_F_REQUEST | NLM_F_DUMP;
-        struct list *all = find(h->nlmsg_type, family);
+        struct list *all = find_dump(h->nlmsg_type, family);
         if (!all || (h->nlmsg_flags & dump) != dump) {
-                put_error(l, h, refusal(h->nlmsg_type));
+                put_error(l, h, refusal_of(h->nlmsg_type));
                 return;
         }
 
         if (!all->taken) {
                 all->taken = true;
-                all->failed = take(all) < 0;
+                all->failed = take_packet(all) < 0;
         }
 
         if (all->failed)

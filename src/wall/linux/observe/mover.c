@@ -121,7 +121,7 @@ _Noreturn static void serve(struct mover *v, const struct wall_init *w)
 }
 
 /* When it is first needed: most boxes never do. */
-static bool begin(struct wall_init *w)
+static bool begin_mover(struct wall_init *w)
 {
         static struct mover v;
         int ends[2];
@@ -152,7 +152,7 @@ static bool begin(struct wall_init *w)
 /* ---- init ---- */
 
 /* Cuts the last name off `path`. Returns false if a directory could not be renamed from or to it. */
-static bool split(char *path, char name[NAME_MAX + 1])
+static bool split_path(char *path, char name[NAME_MAX + 1])
 {
         size_t n = strlen(path);
         while (n > 1 && path[n - 1] == '/')
@@ -198,7 +198,7 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
                         return false;
         }
 
-        if (!split(path, ret->name))
+        if (!split_path(path, ret->name))
                 return false;
 
         from = path + strspn(path, "/");
@@ -270,7 +270,7 @@ bool mover_take(struct wall_init *w, const struct seccomp_notif *n)
         uint64_t *place = wanted ? free_place(w) : NULL;
 
         /* Last: until then the bytes read may have been another task's. */
-        if (!place || !watched_is_waiting(w->listener, n->id) || (!w->mover && !begin(w)))
+        if (!place || !watched_is_waiting(w->listener, n->id) || (!w->mover && !begin_mover(w)))
                 return false;
 
         static struct ask a;

@@ -32,7 +32,7 @@ static uint64_t cookie_of(int sock)
         return getsockopt(sock, SOL_SOCKET, SO_COOKIE, &cookie, &len) < 0 ? 0 : cookie;
 }
 
-static struct link *find(struct links *l, uint64_t cookie)
+static struct link *find_link(struct links *l, uint64_t cookie)
 {
         for (unsigned i = 0; i < LINKS_MAX; i++)
                 if (l->at[i].cookie == cookie)
@@ -66,10 +66,10 @@ static int name_end(int end, unsigned which)
 }
 
 /* Returns 0, or the error to answer with. */
-static int make(struct links *l, int listener, const struct seccomp_notif *n)
+static int make_link(struct links *l, int listener, const struct seccomp_notif *n)
 {
         int pair[2];
-        struct link *at = find(l, 0);
+        struct link *at = find_link(l, 0);
         if (!at || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
                 return ENOBUFS;
 
@@ -90,19 +90,19 @@ static int make(struct links *l, int listener, const struct seccomp_notif *n)
 void links_make(struct links *l, int listener, const struct seccomp_notif *n)
 {
         drop_closed(l);
-        int error = make(l, listener, n);
+        int error = make_link(l, listener, n);
         if (error)
                 watched_answer(listener, n->id, error, 0);
 }
 
 /* The two below copy from and to the task that waits in this call. */
-static bool get(const struct seccomp_notif *n, unsigned arg, void *ret, size_t len)
+static bool get_argument(const struct seccomp_notif *n, unsigned arg, void *ret, size_t len)
 {
         const struct iovec to = { ret, len }, from = { (void *) (uintptr_t) n->data.args[arg], len };
         return process_vm_readv((pid_t) n->pid, &to, 1, &from, 1, 0) == (ssize_t) len;
 }
 
-static bool put(const struct seccomp_notif *n, unsigned arg, void *p, size_t len)
+static bool put_argument(const struct seccomp_notif *n, unsigned arg, void *p, size_t len)
 {
         const struct iovec from = { p, len }, to = { (void *) (uintptr_t) n->data.args[arg], len };
         return process_vm_writev((pid_t) n->pid, &from, 1, &to, 1, 0) == (ssize_t) len;
@@ -112,7 +112,7 @@ static bool put(const struct seccomp_notif *n, unsigned arg, void *p, size_t len
 static int serve_bind(struct link *at, const struct seccomp_notif *n)
 {
         struct sockaddr_nl a;
-        if (!get(n, 1, &a, sizeof a))
+        if (!get_argument(n, 1, &a, sizeof a))
                 return EFAULT;
 
         if (a.nl_family != AF_NETLINK)
@@ -128,13 +128,15 @@ static int serve_name(const struct link *at, const struct seccomp_notif *n)
 {
         struct sockaddr_nl a = { .nl_family = AF_NETLINK, .nl_pid = at->port };
         uint32_t room, len = sizeof a;
-        if (!get(n, 2, &room, sizeof room))
+        if (!get_argument(n, 2, &room, sizeof room))
                 return EFAULT;
 
         if ((int32_t) room < 0)
                 return EINVAL;
 
-        return put(n, 1, &a, room < len ? room : len) && put(n, 2, &len, sizeof len) ? 0 : EFAULT;
+        return put_argument(n, 1, &a, room < len ? room : len) && put_argument(n, 2, &len, sizeof len)
+                       ? 0
+                       : EFAULT;
 }
 
 static int serve_send(const struct link *at, const struct seccomp_notif *n, __s64 *ret_sent)
@@ -144,7 +146,7 @@ static int serve_send(const struct link *at, const struct seccomp_notif *n, __s6
         if (len > sizeof request)
                 return EMSGSIZE;
 
-        if (!get(n, 1, request, len))
+        if (!get_argument(n, 1, request, len))
                 return EFAULT;
 
         link_answer(at, request, len);
@@ -158,7 +160,7 @@ void links_serve(struct links *l, int listener, const struct seccomp_notif *n, i
 {
         struct seccomp_notif_resp r = { .id = n->id };
         uint64_t cookie = sock < 0 ? 0 : cookie_of(sock);
-        struct link *at = cookie ? find(l, cookie) : NULL;
+        struct link *at = cookie ? find_link(l, cookie) : NULL;
         if (!at) {
                 watched_answer(listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
                 return;
@@ -196,7 +198,7 @@ unsigned links_watch(const struct links *l, struct pollfd p[LINKS_MAX])
 }
 
 /* Descriptors that come along are closed by the kernel: there is no room for them. */
-static void hear(struct link *at, short events)
+static void hear_link(struct link *at, short events)
 {
         char request[LINK_REQUEST_MAX];
         ssize_t n = events & POLLIN ? recv(at->end, request, sizeof request, MSG_DONTWAIT) : -1;
@@ -211,5 +213,5 @@ void links_hear(struct links *l, const struct pollfd *p, unsigned count)
         for (unsigned i = 0; i < LINKS_MAX; i++)
                 for (unsigned k = 0; l->at[i].cookie && k < count; k++)
                         if (p[k].fd == l->at[i].end && p[k].revents)
-                                hear(&l->at[i], p[k].revents);
+                                hear_link(&l->at[i], p[k].revents);
 }

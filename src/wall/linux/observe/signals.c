@@ -28,7 +28,7 @@ static pid_t field_of(const struct wall_init *w, pid_t pid, unsigned field)
 
 /* The parent of a process is that only as long as the process has it: each is read again after the one above
  * it. Orphans are init's. */
-static bool descends(const struct wall_init *w, pid_t pid)
+static bool descends_from(const struct wall_init *w, pid_t pid)
 {
         pid_t at = pid, parent = field_of(w, at, FIELD_PARENT);
         for (unsigned i = 0; i < DEPTH_MAX && parent > 1; i++) {
@@ -58,7 +58,7 @@ static bool is_of_payload(const struct wall_init *w, pid_t pid)
         char name[16];
         (void) snprintf(name, sizeof name, "%d", pid);
         return filters_of(w, name) > filters_of(w, "self") &&
-               (wall_has(w->plan->wall, WALL_OWN_ROOT) || descends(w, pid));
+               (wall_has(w->plan->wall, WALL_OWN_ROOT) || descends_from(w, pid));
 }
 
 /* Returns 0 or an errno. */

@@ -31,7 +31,7 @@ static uint32_t number_before_slash(const char **at)
         return (uint32_t) n;
 }
 
-static bool skip(const char **at, const char *word)
+static bool skip_word(const char **at, const char *word)
 {
         size_t n = strlen(word);
         if (strncmp(*at, word, n) != 0)
@@ -45,13 +45,13 @@ static bool skip(const char **at, const char *word)
 static uint32_t named_thread(const char *path, uint32_t task, uint32_t process, uint32_t *ret_process)
 {
         const char *at = path;
-        if (!skip(&at, "/proc/"))
+        if (!skip_word(&at, "/proc/"))
                 return 0;
 
-        uint32_t first = skip(&at, "self/")          ? process
-                         : skip(&at, "thread-self/") ? task
-                                                     : number_before_slash(&at);
-        uint32_t thread = skip(&at, "task/") ? number_before_slash(&at) : first;
+        uint32_t first = skip_word(&at, "self/")          ? process
+                         : skip_word(&at, "thread-self/") ? task
+                                                          : number_before_slash(&at);
+        uint32_t thread = skip_word(&at, "task/") ? number_before_slash(&at) : first;
         *ret_process = thread == first ? process : first;
         return strcmp(at, "comm") == 0 ? thread : 0;
 }

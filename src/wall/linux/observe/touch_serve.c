@@ -39,7 +39,7 @@ struct toucher {
 
 /* ENOENT: the task was killed meanwhile. A task that waits for any other lost answer could not even be ended
  * by SIGKILL: when we end, the covers end, and the wait with them. */
-static void answer(int fuse, uint64_t unique, int error, const void *p, size_t n)
+static void answer_fuse(int fuse, uint64_t unique, int error, const void *p, size_t n)
 {
         char out[sizeof(struct fuse_out_header) + sizeof(struct fuse_init_out)];
         const struct fuse_out_header head = { .len = (uint32_t) (sizeof head + n),
@@ -52,7 +52,7 @@ static void answer(int fuse, uint64_t unique, int error, const void *p, size_t n
                 _exit(1);
 }
 
-static void begin(int fuse, uint64_t unique)
+static void begin_answer(int fuse, uint64_t unique)
 {
         const struct fuse_init_out out = { .major = FUSE_KERNEL_VERSION,
                                            .minor = FUSE_KERNEL_MINOR_VERSION,
@@ -60,10 +60,10 @@ static void begin(int fuse, uint64_t unique)
                                            .congestion_threshold = 12,
                                            .max_write = 4096,
                                            .time_gran = 1 };
-        answer(fuse, unique, 0, &out, sizeof out);
+        answer_fuse(fuse, unique, 0, &out, sizeof out);
 }
 
-static void tell(const struct toucher *t, enum touch_what what, unsigned which)
+static void tell_keeper(const struct toucher *t, enum touch_what what, unsigned which)
 {
         const struct touch_word word = { (uint8_t) what, (uint8_t) which };
         if (send(t->line, &word, sizeof word, MSG_NOSIGNAL) != sizeof word)
@@ -72,32 +72,32 @@ static void tell(const struct toucher *t, enum touch_what what, unsigned which)
 
 /* ---- requests ---- */
 
-static void hold(struct toucher *t, unsigned which, uint64_t unique)
+static void hold_open(struct toucher *t, unsigned which, uint64_t unique)
 {
         for (unsigned i = 0; i < HELD_MAX; i++)
                 if (t->held[i].unique == 0) {
                         t->held[i] = (struct held){ unique, which };
-                        tell(t, TOUCH_ASK, which);
+                        tell_keeper(t, TOUCH_ASK, which);
                         return;
                 }
-        answer(t->fuse[which], unique, EAGAIN, NULL, 0);
+        answer_fuse(t->fuse[which], unique, EAGAIN, NULL, 0);
 }
 
 static void answer_held(struct toucher *t, unsigned which, int error)
 {
         for (unsigned i = 0; i < HELD_MAX; i++)
                 if (t->held[i].unique && t->held[i].which == which) {
-                        answer(t->fuse[which], t->held[i].unique, error, NULL, 0);
+                        answer_fuse(t->fuse[which], t->held[i].unique, error, NULL, 0);
                         t->held[i].unique = 0;
                 }
 }
 
 /* SAFETY: init must not wait for us, because we wait for it. */
-static void judge(struct toucher *t, unsigned which, const struct fuse_in_header *head)
+static void judge_open(struct toucher *t, unsigned which, const struct fuse_in_header *head)
 {
         switch (head->opcode) {
         case FUSE_INIT:
-                begin(t->fuse[which], head->unique);
+                begin_answer(t->fuse[which], head->unique);
                 break;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET:
@@ -105,11 +105,11 @@ static void judge(struct toucher *t, unsigned which, const struct fuse_in_header
                 break;
         default:
                 if (t->open & 1u << which)
-                        answer(t->fuse[which], head->unique, ESTALE, NULL, 0);
+                        answer_fuse(t->fuse[which], head->unique, ESTALE, NULL, 0);
                 else if (head->pid == INIT_PID)
-                        answer(t->fuse[which], head->unique, EACCES, NULL, 0);
+                        answer_fuse(t->fuse[which], head->unique, EACCES, NULL, 0);
                 else
-                        hold(t, which, head->unique);
+                        hold_open(t, which, head->unique);
         }
 }
 
@@ -117,7 +117,7 @@ static void hear_cover(struct toucher *t, unsigned which)
 {
         ssize_t n = read(t->fuse[which], t->in, sizeof t->in);
         if (n >= (ssize_t) sizeof(struct fuse_in_header))
-                judge(t, which, (const void *) t->in);
+                judge_open(t, which, (const void *) t->in);
         else if (n >= 0 || (errno != EINTR && errno != ENOENT && errno != EAGAIN))
                 fd_close(&t->fuse[which]); /* it is gone, and nobody is left in it */
 }
@@ -142,7 +142,7 @@ static bool take_off(const struct toucher *t, unsigned which)
                mount_move(w->behind[which], w->under[which]) == 0;
 }
 
-static void obey(struct toucher *t)
+static void obey_keeper(struct toucher *t)
 {
         struct touch_word word;
         if (recv(t->line, &word, sizeof word, 0) != sizeof word || word.which >= SHUT_MAX)
@@ -158,7 +158,7 @@ static void obey(struct toucher *t)
                 t->open |= 1u << word.which;
 
         answer_held(t, word.which, off ? ESTALE : EIO);
-        tell(t, off ? TOUCH_OPEN : TOUCH_FAILED, word.which);
+        tell_keeper(t, off ? TOUCH_OPEN : TOUCH_FAILED, word.which);
 }
 
 /* ---- life ---- */
@@ -186,6 +186,6 @@ _Noreturn void touch_serve(struct wall_init *w, int line)
                         if (p[i].revents)
                                 hear_cover(&t, i);
                 if (p[SHUT_MAX].revents)
-                        obey(&t);
+                        obey_keeper(&t);
         }
 }

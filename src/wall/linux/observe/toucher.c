@@ -131,7 +131,7 @@ int toucher_begin(struct wall_init *w)
         return 0;
 }
 
-static void order(struct wall_init *w, enum touch_what what, unsigned which)
+static void order_touch(struct wall_init *w, enum touch_what what, unsigned which)
 {
         const struct touch_word word = { (uint8_t) what, (uint8_t) which };
         (void) send(w->toucher, &word, sizeof word, MSG_NOSIGNAL);
@@ -151,7 +151,7 @@ static void let_on(struct wall_init *w, unsigned which, bool open)
 }
 
 /* Once for each place. False: the keeper does not listen. */
-static bool ask(struct wall_init *w, unsigned which)
+static bool ask_touch(struct wall_init *w, unsigned which)
 {
         const struct wall_message m = { .word = WALL_SAYS_TOUCHED, .touched = { .which = which } };
         uint32_t bit = 1u << which;
@@ -170,8 +170,8 @@ void touch_hear(struct wall_init *w)
                 return;
         }
 
-        if (word.what == TOUCH_ASK && !ask(w, word.which))
-                order(w, TOUCH_NOT_NOW, word.which);
+        if (word.what == TOUCH_ASK && !ask_touch(w, word.which))
+                order_touch(w, TOUCH_NOT_NOW, word.which);
 
         if (word.what == TOUCH_OPEN)
                 w->touched |= 1u << word.which;
@@ -183,7 +183,7 @@ void touch_hear(struct wall_init *w)
 void touch_open(struct wall_init *w, unsigned which)
 {
         if (which < w->shut_count && !(w->touched & 1u << which))
-                order(w, TOUCH_OPEN, which);
+                order_touch(w, TOUCH_OPEN, which);
 }
 
 /* ---- calls ---- */
@@ -231,7 +231,7 @@ bool touch_take(struct wall_init *w, const struct seccomp_notif *n)
                 return false;
 
         struct wall_touching *place = free_place(w);
-        if (place && ask(w, s->layer))
+        if (place && ask_touch(w, s->layer))
                 *place = (struct wall_touching){ n->id, s->layer };
         else
                 watched_answer(w->listener, n->id, EAGAIN, 0); /* the keeper does not listen */

@@ -294,7 +294,7 @@ static bool read_raw(int proc, uint32_t task, const struct seccomp_data *d, stru
 }
 
 /* As text: symlinks are not resolved. */
-static bool clean(const char *raw, char ret[WALL_PATH])
+static bool clean_path(const char *raw, char ret[WALL_PATH])
 {
         char whole[RAW];
         if (!path_join("", raw, whole, sizeof whole))
@@ -312,7 +312,7 @@ static bool read_path(int proc, uint32_t task, const struct seccomp_data *d, str
                       char ret[WALL_PATH])
 {
         char raw[RAW];
-        return read_raw(proc, task, d, at, raw) && clean(raw, ret);
+        return read_raw(proc, task, d, at, raw) && clean_path(raw, ret);
 }
 
 static struct path_at first_of(const struct path_call *c)
@@ -342,7 +342,7 @@ bool watched_names_path(uint32_t task, const struct seccomp_data *d)
 }
 
 /* Does the call act on the target of the last symlink? */
-static bool follows(const struct path_call *c, const struct seccomp_data *d)
+static bool follows_links(const struct path_call *c, const struct seccomp_data *d)
 {
         return c->how == RUNS || c->how == CHANGES ||
                (c->how == BY_FLAGS && !(d->args[c->path + 1] & O_NOFOLLOW) && !makes_name(c, d));
@@ -361,7 +361,7 @@ static enum watched_what name_by_end(uint32_t task, const struct path_call *c, s
                                      const char *raw)
 {
         char real[WALL_PATH];
-        bool follow = follows(c, &d->call);
+        bool follow = follows_links(c, &d->call);
         if (keeps_name(d, raw) || leads_straight(raw, follow))
                 return SAW_PATH;
 
@@ -377,7 +377,7 @@ enum watched_what watched_call(int proc, uint32_t task, const struct seccomp_dat
 {
         char raw[RAW];
         const struct path_call *c = find_call(d);
-        if (!c || !read_raw(proc, task, d, first_of(c), raw) || !clean(raw, ret->path))
+        if (!c || !read_raw(proc, task, d, first_of(c), raw) || !clean_path(raw, ret->path))
                 return SAW_NOTHING;
 
         ret->kind = watched_kind(d);

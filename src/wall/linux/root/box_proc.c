@@ -37,7 +37,7 @@ static int make_whole(void)
         return mount_fsmount(fs, NAMES_ATTR);
 }
 
-static int narrow(int proc)
+static int narrow_proc(int proc)
 {
         AUTO_FD(fs, mount_fspick(proc));
         return fs < 0 || mount_fsset(fs, "subset", "pid") < 0 || mount_fsreconfigure(fs) < 0 ? -1 : 0;
@@ -114,7 +114,7 @@ static int proc_with_covers(struct wall_init *w, const struct plan_step *s, stru
                 return -1;
 
         keep_links(w->proc);
-        if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow(w->proc) == 0) {
+        if (cover_names(w, w->observer ? w->texts : under) == 0 && narrow_proc(w->proc) == 0) {
                 w->names = mount_clone(w->proc, "", 0);
                 if (wall_set_attr(w->proc, AT_RECURSIVE, PROC_ATTR, 0) == 0)
                         return 1;

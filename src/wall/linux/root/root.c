@@ -206,7 +206,7 @@ static int do_devpts(struct wall_init *w, const struct plan_step *s, struct err 
 }
 
 /* Mounts the entry `name` of the box's own root over another place of it, read-only. */
-static int cover(const struct wall_init *w, const char *name, int place)
+static int cover_name(const struct wall_init *w, const char *name, int place)
 {
         AUTO_FD(tree, mount_clone(w->root, name, 0));
         if (tree < 0 || wall_set_attr(tree, 0, MOUNT_PLAIN | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, 0) < 0)
@@ -233,14 +233,14 @@ static int cover_file(const struct wall_init *w, int place)
 {
         if (mknodat(w->root, FRONT_MASK_FILE, S_IFREG | 0644, 0) < 0 && errno != EEXIST)
                 return -1;
-        return cover(w, FRONT_MASK_FILE, place);
+        return cover_name(w, FRONT_MASK_FILE, place);
 }
 
 /* A watched root has both from the beginning. */
-static int mask(struct wall_init *w, int place, bool is_dir)
+static int mask_place(struct wall_init *w, int place, bool is_dir)
 {
         if (w->observer)
-                return cover(w, is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE, place);
+                return cover_name(w, is_dir ? FRONT_MASK_DIR : FRONT_MASK_FILE, place);
         return is_dir ? cover_dir(w, place) : cover_file(w, place);
 }
 
@@ -264,7 +264,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
         }
 
         w->masked = true;
-        if (mask(w, place, S_ISDIR(st.st_mode)) < 0)
+        if (mask_place(w, place, S_ISDIR(st.st_mode)) < 0)
                 return wall_fail(e, STAGE_DOORS, "hiding %s", s->path);
 
         return 0;
@@ -394,7 +394,7 @@ static int do_trust(struct wall_init *w, const struct plan_step *s, struct err *
         if (place < 0 || fstat(place, &st) < 0 || !S_ISREG(st.st_mode))
                 return 0; /* not a file of this box */
 
-        if (cover(w, &BOX_TRUST[1], place) < 0)
+        if (cover_name(w, &BOX_TRUST[1], place) < 0)
                 return wall_fail(e, STAGE_DOORS, "covering %s", s->path);
 
         return 0;

@@ -59,7 +59,7 @@ static int show_entry(const struct still *t, const char *name, bool is_dir)
         return mount_move_to(tree, t->to, name);
 }
 
-static int show(const struct still *t, const struct dir_entry *d)
+static int show_dir_entry(const struct still *t, const struct dir_entry *d)
 {
         struct stat st;
         unsigned type = d->type;
@@ -91,7 +91,7 @@ static int show_all(const struct still *t, struct err *e)
                 for (const struct dir_entry *d; (d = dir_next(&list));) {
                         if (count++ > SHOWN_MAX)
                                 return too_many(e, t->path);
-                        if (show(t, d) < 0)
+                        if (show_dir_entry(t, d) < 0)
                                 return wall_fail(e, STAGE_DOORS, "showing %s in %s", d->name, t->path);
                 }
         return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which something is hidden", t->path) : 0;

@@ -36,7 +36,7 @@ struct tree {
 
 /* Each once: a process that loses a thread that was its parent is reparented to another thread, which may be
  * listed later. */
-static bool plant(void *ctx, uint64_t pid)
+static bool plant_process(void *ctx, uint64_t pid)
 {
         struct tree *t = ctx;
         unsigned i = (unsigned) pid % TREE_SLOTS;
@@ -56,7 +56,7 @@ static void plant_of_thread(void *ctx, int tasks, const char *tid)
         char list[48];
         (void) snprintf(list, sizeof list, "%.20s/children", tid);
         AUTO_FD(children, openat(tasks, list, O_RDONLY | O_CLOEXEC));
-        fd_each_number(children, plant, ctx);
+        fd_each_number(children, plant_process, ctx);
 }
 
 static void plant_of_process(struct tree *t, pid_t pid)
@@ -70,14 +70,14 @@ static void plant_of_process(struct tree *t, pid_t pid)
 
 /* A process that loses its parent during the walk is reparented to init, whose list was read first: it is
  * read again until it does not change. */
-static int grow(struct tree *t)
+static int grow_tree(struct tree *t)
 {
         unsigned done = 0;
         for (unsigned again = 0; again < AGAIN_MAX; again++) {
                 AUTO_FD(own, openat(t->proc, "thread-self/children", O_RDONLY | O_CLOEXEC));
                 if (own < 0)
                         return -1;
-                fd_each_number(own, plant, t);
+                fd_each_number(own, plant_process, t);
                 if (done == t->count)
                         break;
                 while (done < t->count)
@@ -100,7 +100,7 @@ int wall_each_process(const struct wall_init *w, void (*each)(void *ctx, int pro
         t.proc = w->tasks;
         t.count = 0;
         memset(t.slot, 0, sizeof t.slot);
-        if (grow(&t) < 0)
+        if (grow_tree(&t) < 0)
                 return -1;
 
         for (unsigned i = 0; i < t.count; i++) {

@@ -32,7 +32,7 @@ static const struct kind {
         { AF_UNIX, 0 },
 };
 
-static int request(int nl, const struct kind *k)
+static int request_dump(int nl, const struct kind *k)
 {
         struct {
                 struct nlmsghdr head;
@@ -84,7 +84,7 @@ static uint64_t kind_bytes(int nl, const struct kind *k)
 {
         static _Alignas(struct nlmsghdr) char room[MESSAGES]; /* too large for a stack; init has one thread */
         uint64_t sum = 0;
-        if (request(nl, k) < 0)
+        if (request_dump(nl, k) < 0)
                 return 0;
 
         for (ssize_t n; (n = recv(nl, room, sizeof room, 0)) > 0;) {
@@ -110,7 +110,7 @@ static uint64_t socket_count(const struct wall_init *w)
         return strtoull(text + sizeof first - 1, NULL, 10);
 }
 
-static void look(struct wall_sockets *s)
+static void look_sockets(struct wall_sockets *s)
 {
         AUTO_FD(nl, socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG));
         for (size_t i = 0; nl >= 0 && i < sizeof kinds / sizeof *kinds; i++)
@@ -132,7 +132,7 @@ bool wall_over_sockets(struct wall_init *w)
         if (now >= s->next_ns) {
                 *s = (struct wall_sockets){ 0 };
                 if (socket_count(w) > share / SOCKET_MOST)
-                        look(s);
+                        look_sockets(s);
                 s->next_ns = now + (clock_mono_ns() - now) * (1 + REST);
         }
 

@@ -93,7 +93,7 @@ struct values {
  * itself. */
 enum { NEAR = 253 };
 
-static void emit(struct program *p, struct sock_filter insn)
+static void emit_insn(struct program *p, struct sock_filter insn)
 {
         if (p->n == p->cap) {
                 p->full = true;
@@ -105,7 +105,7 @@ static void emit(struct program *p, struct sock_filter insn)
 
 static uint32_t here(const struct program *p) { return GO__COUNT + p->n; }
 
-static uint32_t settle(const struct program *p, uint32_t go)
+static uint32_t settle_jumps(const struct program *p, uint32_t go)
 {
         if (go == GO_TELL)
                 return p->ask->tell ? GO_NOTIFY : GO_EPERM;
@@ -129,11 +129,11 @@ static uint32_t settle(const struct program *p, uint32_t go)
 }
 
 /* An address within reach of the next instruction that has the effect of `go`. */
-static uint32_t reach(struct program *p, uint32_t go)
+static uint32_t reach_label(struct program *p, uint32_t go)
 {
         if (go < GO__COUNT) {
                 if (p->answer_at[go] == 0 || p->n - p->answer_at[go] > NEAR) {
-                        emit(p, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, answers[go]));
+                        emit_insn(p, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, answers[go]));
                         p->answer_at[go] = p->n;
                 }
                 return p->answer_at[go];
@@ -141,52 +141,52 @@ static uint32_t reach(struct program *p, uint32_t go)
 
         uint32_t at = go - GO__COUNT;
         if (p->n - at > NEAR) {
-                emit(p, (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA, p->n - at));
+                emit_insn(p, (struct sock_filter) BPF_STMT(BPF_JMP | BPF_JA, p->n - at));
                 at = p->n;
         }
 
         return at;
 }
 
-static uint32_t branch(struct program *p, uint16_t op, uint32_t k, uint32_t yes, uint32_t no)
+static uint32_t branch_on(struct program *p, uint16_t op, uint32_t k, uint32_t yes, uint32_t no)
 {
-        yes = settle(p, yes);
-        no = settle(p, no);
+        yes = settle_jumps(p, yes);
+        no = settle_jumps(p, no);
         if (yes == no)
                 return yes;
 
-        uint32_t yes_at = reach(p, yes);
-        uint32_t no_at = reach(p, no);
-        emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | op | BPF_K, k, (uint8_t) (p->n - yes_at),
-                                              (uint8_t) (p->n - no_at)));
+        uint32_t yes_at = reach_label(p, yes);
+        uint32_t no_at = reach_label(p, no);
+        emit_insn(p, (struct sock_filter) BPF_JUMP(BPF_JMP | op | BPF_K, k, (uint8_t) (p->n - yes_at),
+                                                   (uint8_t) (p->n - no_at)));
         return here(p);
 }
 
 /* Loads `word` for the test just written. If `go` is not that, then no test was needed, and no load is. */
-static uint32_t load(struct program *p, uint32_t word, uint32_t mask, uint32_t go)
+static uint32_t load_word(struct program *p, uint32_t word, uint32_t mask, uint32_t go)
 {
         if (go != here(p))
                 return go;
         if (mask != ALL_BITS)
-                emit(p, (struct sock_filter) BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask));
-        emit(p, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word));
+                emit_insn(p, (struct sock_filter) BPF_STMT(BPF_ALU | BPF_AND | BPF_K, mask));
+        emit_insn(p, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, word));
         return here(p);
 }
 
 /* Bisection; as deep as the logarithm of the count. */
-static uint32_t search(struct program *p, const struct range *r, size_t count)
+static uint32_t search_range(struct program *p, const struct range *r, size_t count)
 {
         if (count == 1)
-                return settle(p, r->go);
+                return settle_jumps(p, r->go);
         size_t mid = count / 2;
-        uint32_t above = search(p, r + mid, count - mid);
-        uint32_t below = search(p, r, mid);
-        return branch(p, BPF_JGE, r[mid].from, above, below);
+        uint32_t above = search_range(p, r + mid, count - mid);
+        uint32_t below = search_range(p, r, mid);
+        return branch_on(p, BPF_JGE, r[mid].from, above, below);
 }
 
 static size_t add_range(const struct program *p, struct range *r, size_t count, struct range next)
 {
-        next.go = settle(p, next.go);
+        next.go = settle_jumps(p, next.go);
         if (count > 0 && r[count - 1].from == next.from)
                 count--;
 
@@ -206,7 +206,7 @@ struct choice {
         uint32_t in, out;
 };
 
-static uint32_t choose(struct program *p, const struct choice *c)
+static uint32_t choose_row(struct program *p, const struct choice *c)
 {
         struct range r[2 * VALUES_MAX + 1];
         size_t n = add_range(p, r, 0, (struct range){ 0, c->out });
@@ -216,17 +216,17 @@ static uint32_t choose(struct program *p, const struct choice *c)
                         n = add_range(p, r, n, (struct range){ c->list[i].last + 1, c->out });
         }
 
-        return load(p, c->word, c->mask, search(p, r, n));
+        return load_word(p, c->word, c->mask, search_range(p, r, n));
 }
 
 static uint32_t if_bits(struct program *p, uint32_t word, uint32_t bits, uint32_t set, uint32_t clear)
 {
-        return load(p, word, ALL_BITS, branch(p, BPF_JSET, bits, set, clear));
+        return load_word(p, word, ALL_BITS, branch_on(p, BPF_JSET, bits, set, clear));
 }
 
 static uint32_t if_zero(struct program *p, uint32_t word, uint32_t yes, uint32_t no)
 {
-        return load(p, word, ALL_BITS, branch(p, BPF_JEQ, 0, yes, no));
+        return load_word(p, word, ALL_BITS, branch_on(p, BPF_JEQ, 0, yes, no));
 }
 
 /* Numbers of the kernel's ABI that are the same on both architectures. Written out here, because the headers
@@ -368,21 +368,21 @@ static const struct values ioprio_process[] = { { 1, 1 } }; /* IOPRIO_WHO_PROCES
 static uint32_t rule_socket(struct program *p)
 {
         uint32_t inet = GO_TELL_FAMILY;
-        uint32_t local = choose(p, CHOICE(LOW(1), type_of_nscd, GO_EAFNOSUPPORT, GO_TELL_FAMILY));
+        uint32_t local = choose_row(p, CHOICE(LOW(1), type_of_nscd, GO_EAFNOSUPPORT, GO_TELL_FAMILY));
         if (p->ask->net) {
-                inet = choose(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
-                inet = choose(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
+                inet = choose_row(p, CHOICE(LOW(2), protocols_inet, GO_ALLOW, GO_EPROTONOSUPPORT));
+                inet = choose_row(p, TYPE(types_inet, inet, GO_TELL_FAMILY));
         }
 
         if (p->ask->unix_sockets && p->ask->unix_served)
-                local = choose(p, TYPE(types_paired, GO_ALLOW, GO_EPROTONOSUPPORT));
+                local = choose_row(p, TYPE(types_paired, GO_ALLOW, GO_EPROTONOSUPPORT));
         else if (p->ask->unix_sockets)
-                local = choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
+                local = choose_row(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT));
 
         uint32_t links = GO_EOPNOTSUPP; /* ZeroMQ aborts at any other error of getifaddrs() */
         if (p->ask->links) {
-                links = choose(p, TYPE(types_netlink, GO_NOTIFY, GO_EOPNOTSUPP));
-                links = choose(p, CHOICE(LOW(2), protocol_route, links, GO_EOPNOTSUPP));
+                links = choose_row(p, TYPE(types_netlink, GO_NOTIFY, GO_EOPNOTSUPP));
+                links = choose_row(p, CHOICE(LOW(2), protocol_route, links, GO_EOPNOTSUPP));
         }
 
         const struct range families[] = {
@@ -396,15 +396,15 @@ static uint32_t rule_socket(struct program *p)
                 { 17, GO_TELL_FAMILY }, /* AF_PACKET, AF_ALG, AF_VSOCK and all that follow */
         };
 
-        return load(p, LOW(0), ALL_BITS, search(p, families, COUNT(families)));
+        return load_word(p, LOW(0), ALL_BITS, search_range(p, families, COUNT(families)));
 }
 
 static uint32_t rule_socketpair(struct program *p)
 {
         bool any = p->ask->unix_sockets && !p->ask->unix_served;
-        uint32_t pair = any ? choose(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT))
-                            : choose(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
-        return choose(p, CHOICE(LOW(0), family_unix, pair, GO_EAFNOSUPPORT));
+        uint32_t pair = any ? choose_row(p, TYPE(types_unix, GO_ALLOW, GO_EAFNOSUPPORT))
+                            : choose_row(p, TYPE(types_paired, GO_ALLOW, GO_EAFNOSUPPORT));
+        return choose_row(p, CHOICE(LOW(0), family_unix, pair, GO_EAFNOSUPPORT));
 }
 
 static uint32_t rule_listen(struct program *p)
@@ -415,24 +415,25 @@ static uint32_t rule_listen(struct program *p)
 static uint32_t rule_connect(struct program *p)
 {
         if (rule_listen(p) != GO_ALLOW)
-                return choose(p, CHOICE(LOW(2), lengths_unix, GO_NOTIFY, GO_ALLOW));
-        return choose(p, CHOICE(LOW(2), lengths_inet, p->ask->connects && p->ask->tell ? GO_NOTIFY : GO_ALLOW,
-                                GO_ALLOW));
+                return choose_row(p, CHOICE(LOW(2), lengths_unix, GO_NOTIFY, GO_ALLOW));
+        return choose_row(p, CHOICE(LOW(2), lengths_inet,
+                                    p->ask->connects && p->ask->tell ? GO_NOTIFY : GO_ALLOW, GO_ALLOW));
 }
 
 static uint32_t rule_sockname(struct program *p) { return p->ask->links ? GO_NOTIFY : GO_ALLOW; }
 
 static uint32_t rule_bind(struct program *p)
 {
-        return choose(p, CHOICE(LOW(2), length_netlink, rule_sockname(p), GO_ALLOW));
+        return choose_row(p, CHOICE(LOW(2), length_netlink, rule_sockname(p), GO_ALLOW));
 }
 
 /* The pointer is NULL by both halves. */
 static uint32_t rule_sendto(struct program *p)
 {
-        uint32_t shown = rule_sockname(p), bare = choose(p, CHOICE(LOW(2), length_request, shown, GO_ALLOW));
+        uint32_t shown = rule_sockname(p),
+                 bare = choose_row(p, CHOICE(LOW(2), length_request, shown, GO_ALLOW));
         bare = if_zero(p, LOW(4), if_zero(p, HIGH(4), bare, GO_ALLOW), GO_ALLOW);
-        uint32_t named = choose(p, CHOICE(LOW(5), length_netlink, shown, bare));
+        uint32_t named = choose_row(p, CHOICE(LOW(5), length_netlink, shown, bare));
         return if_bits(p, LOW(3), URGENT, GO_EOPNOTSUPP, named);
 }
 
@@ -440,36 +441,36 @@ static uint32_t rule_ioctl(struct program *p)
 {
         uint32_t other = GO_ALLOW;
         if (p->ask->nvidia) {
-                other = choose(p, &(struct choice){ LOW(1), GPU_ESCAPE_BITS, gpu_escapes, COUNT(gpu_escapes),
-                                                    GO_ALLOW, GO_TELL });
-                other = choose(p, CHOICE(LOW(1), gpu_uvm, GO_ALLOW, other));
-                other = choose(p, CHOICE(LOW(1), gpu_ordinary, GO_ALLOW, other));
+                other = choose_row(p, &(struct choice){ LOW(1), GPU_ESCAPE_BITS, gpu_escapes,
+                                                        COUNT(gpu_escapes), GO_ALLOW, GO_TELL });
+                other = choose_row(p, CHOICE(LOW(1), gpu_uvm, GO_ALLOW, other));
+                other = choose_row(p, CHOICE(LOW(1), gpu_ordinary, GO_ALLOW, other));
         }
 
-        uint32_t asks = choose(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
-        uint32_t owner = choose(
+        uint32_t asks = choose_row(p, CHOICE(LOW(1), ioctl_asks, GO_ALLOW, GO_ENOTTY));
+        uint32_t owner = choose_row(
                 p, &(struct choice){ LOW(1), REQUEST_OWNER, ioctl_owners, COUNT(ioctl_owners), asks, other });
         if (p->ask->signals)
-                owner = choose(p, CHOICE(LOW(1), ioctl_signals, GO_EPERM, owner));
-        return choose(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
+                owner = choose_row(p, CHOICE(LOW(1), ioctl_signals, GO_EPERM, owner));
+        return choose_row(p, CHOICE(LOW(1), ioctl_refused, GO_TELL, owner));
 }
 
 static uint32_t rule_sockopt(struct program *p)
 {
         uint32_t other = GO_ALLOW;
         if (p->ask->net) {
-                uint32_t ipv6 = choose(p, CHOICE(LOW(2), ipv6_refused, GO_EPERM, GO_ALLOW));
-                other = choose(p, CHOICE(LOW(1), level_ipv6, ipv6, GO_ALLOW));
-                uint32_t udp = choose(p, CHOICE(LOW(2), udp_refused, GO_EPERM, GO_ALLOW));
-                other = choose(p, CHOICE(LOW(1), level_udp, udp, other));
-                uint32_t tcp = choose(p, CHOICE(LOW(2), tcp_refused, GO_EPERM, GO_ALLOW));
-                other = choose(p, CHOICE(LOW(1), level_tcp, tcp, other));
-                uint32_t ip = choose(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
-                other = choose(p, CHOICE(LOW(1), level_ip, ip, other));
+                uint32_t ipv6 = choose_row(p, CHOICE(LOW(2), ipv6_refused, GO_EPERM, GO_ALLOW));
+                other = choose_row(p, CHOICE(LOW(1), level_ipv6, ipv6, GO_ALLOW));
+                uint32_t udp = choose_row(p, CHOICE(LOW(2), udp_refused, GO_EPERM, GO_ALLOW));
+                other = choose_row(p, CHOICE(LOW(1), level_udp, udp, other));
+                uint32_t tcp = choose_row(p, CHOICE(LOW(2), tcp_refused, GO_EPERM, GO_ALLOW));
+                other = choose_row(p, CHOICE(LOW(1), level_tcp, tcp, other));
+                uint32_t ip = choose_row(p, CHOICE(LOW(2), ip_refused, GO_EPERM, GO_ALLOW));
+                other = choose_row(p, CHOICE(LOW(1), level_ip, ip, other));
         }
 
-        uint32_t option = choose(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
-        return choose(p, CHOICE(LOW(1), level_socket, option, other));
+        uint32_t option = choose_row(p, CHOICE(LOW(2), sockopt_refused, GO_EPERM, GO_ALLOW));
+        return choose_row(p, CHOICE(LOW(1), level_socket, option, other));
 }
 
 /* Each ruleset takes megabytes that are in no process's memory account. */
@@ -493,7 +494,7 @@ static uint32_t rule_watch(struct program *p) { return p->ask->own_view ? GO_NOT
 
 static uint32_t rule_setxattr(struct program *p)
 {
-        return p->ask->own_view ? choose(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
+        return p->ask->own_view ? choose_row(p, CHOICE(LOW(3), xattr_sizes, GO_ALLOW, GO_ENOSPC)) : GO_EPERM;
 }
 
 /* The setgid bit of a directory sets the group of new files. Only the supervisor sees the changed file. */
@@ -524,7 +525,8 @@ static uint32_t rule_ioprio(struct program *p)
 {
         if (p->ask->own_view)
                 return GO_ALLOW;
-        return choose(p, CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
+        return choose_row(p,
+                          CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
 }
 
 static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_RENAME); }
@@ -534,15 +536,15 @@ static uint32_t rule_creat(struct program *p) { return if_bits(p, LOW(1), SETID_
 /* To `go`, but for calls of our own start. */
 static uint32_t unless_own(struct program *p, uint32_t go)
 {
-        if (settle(p, go) != GO_NOTIFY || p->ask->own == 0)
+        if (settle_jumps(p, go) != GO_NOTIFY || p->ask->own == 0)
                 return go;
-        uint32_t high =
-                load(p, HIGH(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) (p->ask->own >> 32), GO_ALLOW, go));
-        return load(p, LOW(5), ALL_BITS, branch(p, BPF_JEQ, (uint32_t) p->ask->own, high, go));
+        uint32_t high = load_word(p, HIGH(5), ALL_BITS,
+                                  branch_on(p, BPF_JEQ, (uint32_t) (p->ask->own >> 32), GO_ALLOW, go));
+        return load_word(p, LOW(5), ALL_BITS, branch_on(p, BPF_JEQ, (uint32_t) p->ask->own, high, go));
 }
 
 /* A lookup waits for the supervisor, but that of an open descriptor. */
-static uint32_t touch(struct program *p, const struct seccomp_row *row)
+static uint32_t touch_row(struct program *p, const struct seccomp_row *row)
 {
         unsigned flags = seccomp_looks_up(row);
         uint32_t go = unless_own(p, GO_NOTIFY);
@@ -593,8 +595,8 @@ static uint32_t rule_signal_info(struct program *p) { return p->ask->signals ? G
 static uint32_t rule_fcntl(struct program *p)
 {
         uint32_t other =
-                p->ask->signals ? choose(p, CHOICE(LOW(1), fcntl_owners, GO_EPERM, GO_ALLOW)) : GO_ALLOW;
-        return choose(p, CHOICE(LOW(1), fcntl_refused, GO_EINVAL, other));
+                p->ask->signals ? choose_row(p, CHOICE(LOW(1), fcntl_owners, GO_EPERM, GO_ALLOW)) : GO_ALLOW;
+        return choose_row(p, CHOICE(LOW(1), fcntl_refused, GO_EINVAL, other));
 }
 
 static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
@@ -684,7 +686,8 @@ static uint32_t write_rule(struct program *p, const struct form *f)
                 return f->build(p);
         if (f->bits != 0)
                 return if_bits(p, f->choice.word, f->bits, f->choice.in, f->choice.out);
-        return f->choice.list ? choose(p, &f->choice) : GO_EPERM; /* a rule without a form admits nothing */
+        return f->choice.list ? choose_row(p, &f->choice)
+                              : GO_EPERM; /* a rule without a form admits nothing */
 }
 
 static uint32_t go_of_rule(struct program *p, uint8_t rule)
@@ -708,7 +711,7 @@ static uint32_t go_of(struct program *p, const struct seccomp_row *row)
                 if (seccomp_row_renames(row))
                         return GO_RENAME;
                 if (p->ask->touch && seccomp_looks_up(row))
-                        return touch(p, row);
+                        return touch_row(p, row);
                 return seccomp_watched(row) ? GO_WATCH : GO_ALLOW;
         case SECCOMP_ALLOW_IF:
                 return go_of_rule(p, row->rule);
@@ -737,7 +740,7 @@ static uint32_t write_numbers(struct program *p)
                 n = add_range(p, r, n, (struct range){ UINT32_MAX, GO_ENOSYS });
         }
 
-        return load(p, offsetof(struct seccomp_data, nr), ALL_BITS, search(p, r, n));
+        return load_word(p, offsetof(struct seccomp_data, nr), ALL_BITS, search_range(p, r, n));
 }
 
 bool seccomp_lets_through(const struct seccomp_data *d)
@@ -783,8 +786,8 @@ size_t seccomp_compile(const struct seccomp_ask *ask, struct sock_filter *ret, s
 
         struct program p = { .ask = ask, .end = ret + cap, .cap = (uint32_t) cap };
         uint32_t numbers = write_numbers(&p);
-        load(&p, offsetof(struct seccomp_data, arch), ALL_BITS,
-             branch(&p, BPF_JEQ, audit[ask->arch], numbers, GO_KILL));
+        load_word(&p, offsetof(struct seccomp_data, arch), ALL_BITS,
+                  branch_on(&p, BPF_JEQ, audit[ask->arch], numbers, GO_KILL));
         if (p.full)
                 return 0;
 

@@ -92,7 +92,7 @@ bool wasm_code_is_of(int fd, const char digest[WASM_DIGEST])
 }
 
 /* Whether the file is whole, and made for this module. */
-static bool fits(const struct head *h, const struct wasm_module *m, int fd)
+static bool head_fits(const struct head *h, const struct wasm_module *m, int fd)
 {
         struct stat st;
         return fstat(fd, &st) == 0 && h->bodies == m->n_bodies && h->used % COMPILE_PAGE == 0 &&
@@ -114,7 +114,7 @@ static bool read_entries(struct wasm_native *c, const struct head *h, int fd)
         return true;
 }
 
-static bool map(struct wasm_native *c, const struct head *h, int fd)
+static bool map_code(struct wasm_native *c, const struct head *h, int fd)
 {
         c->bytes = (size_t) h->data_bytes + h->used;
         void *p = mmap(NULL, c->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
@@ -135,7 +135,8 @@ struct wasm_native *wasm_code_map(const struct wasm_module *m, const char digest
 {
         struct head h;
         struct wasm_native *c = calloc(1, sizeof *c);
-        if (c && read_head(fd, digest, &h) && fits(&h, m, fd) && read_entries(c, &h, fd) && map(c, &h, fd))
+        if (c && read_head(fd, digest, &h) && head_fits(&h, m, fd) && read_entries(c, &h, fd) &&
+            map_code(c, &h, fd))
                 return c;
 
         compile_free(c);

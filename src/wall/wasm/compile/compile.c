@@ -28,7 +28,7 @@ static uint32_t set_locals(struct compiler *c)
 }
 
 /* How often each local is used, more in loops; and whether there is a memory to reach. */
-static void weigh(struct compiler *c)
+static void weigh_locals(struct compiler *c)
 {
         struct wasm_reader r = c->r;
         struct wasm_insn x;
@@ -57,7 +57,7 @@ static void weigh(struct compiler *c)
 }
 
 /* The locals of one class with the greatest weights get its registers. */
-static void pin(struct compiler *c, bool floats)
+static void pin_locals(struct compiler *c, bool floats)
 {
         const uint8_t *regs = mc_registers.locals[floats];
 
@@ -99,9 +99,9 @@ static void write_function(struct compiler *c)
         c->n_operands = c->n_patches = c->n_exits = c->loop = c->dead = c->n_saves = 0;
         rg_reset(c);
         c->first_save = set_locals(c);
-        weigh(c);
-        pin(c, false);
-        pin(c, true);
+        weigh_locals(c);
+        pin_locals(c, false);
+        pin_locals(c, true);
         c->first_home = c->first_save + c->n_saves;
         c->labels[0] = (struct label){ WASM_BLOCK, 0, 0, NOWHERE, NOWHERE, c->type };
         c->n_labels = 1;
@@ -134,7 +134,7 @@ static void compile_function(struct compiler *c, uint32_t index)
         write_function(c);
 }
 
-static bool allocate(struct compiler *c)
+static bool allocate_code(struct compiler *c)
 {
         uint32_t operands = 0, nesting = 0, locals = 0;
 
@@ -161,7 +161,7 @@ static void link_calls(struct compiler *c, const uint32_t *entries)
 
 static int compile_all(struct compiler *c, struct stubs *stubs, uint32_t *entries, struct err *e)
 {
-        c->failed = !allocate(c);
+        c->failed = !allocate_code(c);
         mc_stubs(&c->k, stubs);
         cc_trap_stubs(c, stubs);
         for (uint32_t i = 0; i < c->m->n_bodies && !c->failed && !c->k.full; i++) {

@@ -23,7 +23,7 @@ static void set_target(struct compiler *c, uint32_t at, uint32_t table, uint32_t
                 mc_patch_entry(&c->k, at, table, target);
 }
 
-static void bind(struct compiler *c, uint32_t list)
+static void bind_jumps(struct compiler *c, uint32_t list)
 {
         for (; list != NOWHERE; list = c->patches[list].next)
                 set_target(c, c->patches[list].at, c->patches[list].table, c->k.at);
@@ -69,7 +69,7 @@ static const uint8_t *label_types(const struct label *l, uint32_t *ret_n)
 }
 
 /* Whether the operands of a branch to this label are one value in the merge register. */
-static bool merges(const struct label *l)
+static bool label_merges(const struct label *l)
 {
         return l->op != WASM_LOOP && l->type.n_results == 1 && l->type.results[0] != WASM_V128;
 }
@@ -98,7 +98,7 @@ static bool needs_moves(const struct compiler *c, const struct label *l)
         uint32_t n;
 
         (void) label_types(l, &n);
-        return n > 0 && !merges(l) && first_home_of(c, n) != label_home(c, l);
+        return n > 0 && !label_merges(l) && first_home_of(c, n) != label_home(c, l);
 }
 
 /* The operands of a branch, which are at home, go to their place at the label. */
@@ -122,7 +122,7 @@ static void prepare_branch(struct compiler *c, const struct label *l)
         uint32_t n;
 
         (void) label_types(l, &n);
-        if (merges(l))
+        if (label_merges(l))
                 op_load(c, merge_reg(l->type.results[0]), &c->operands[c->n_operands - 1]);
         else
                 op_settle(c, n);
@@ -162,7 +162,7 @@ void cc_br_if(struct compiler *c, const struct wasm_insn *x)
         struct label skip = plain_label();
         jump_if(c, cc_inverse(cc), &skip);
         emit_branch(c, l);
-        bind(c, skip.patches);
+        bind_jumps(c, skip.patches);
 }
 
 /* A table of distances from its own beginning; labels that need moves get some code behind it. */
@@ -176,13 +176,13 @@ void cc_br_table(struct compiler *c, const struct wasm_insn *x)
         op_load(c, INDEX_REG, &index);
         op_free(c, &index);
         prepare_branch(c, first); /* all labels have operands of the same types */
-        if (merges(first))
+        if (label_merges(first))
                 op_settle(c, 1); /* for labels of loops */
         uint32_t table = mc_table(&c->k, n);
         r.p = x->p;
         for (uint32_t i = 0; i <= n && !c->failed && !c->k.full; i++) {
                 struct label *l = label_at(c, wasm_get_u32(&r));
-                if (merges(l) == merges(first) && !needs_moves(c, l)) {
+                if (label_merges(l) == label_merges(first) && !needs_moves(c, l)) {
                         to_label(c, l, table + 4 * i, table);
                         continue;
                 }
@@ -228,7 +228,7 @@ void cc_block(struct compiler *c, const struct wasm_insn *x)
 }
 
 /* The end of the code of a block: its results go to their place at the label. */
-static void finish(struct compiler *c, const struct label *l)
+static void finish_label(struct compiler *c, const struct label *l)
 {
         if (c->dead)
                 return;
@@ -243,10 +243,10 @@ void cc_else(struct compiler *c, const struct wasm_insn *x)
         struct label *l = label_at(c, 0);
         (void) x;
 
-        finish(c, l);
+        finish_label(c, l);
         if (!c->dead)
                 add_patch(c, &l->patches, mc_jump(&c->k), NOWHERE);
-        bind(c, l->else_patch);
+        bind_jumps(c, l->else_patch);
         l->else_patch = NOWHERE;
         l->op = WASM_ELSE;
         c->dead = 0;
@@ -260,7 +260,7 @@ static void pass_parameters(struct compiler *c, struct label *l)
         struct wasm_insn x = { 0 };
 
         cc_else(c, &x);
-        finish(c, l);
+        finish_label(c, l);
 }
 
 static void end_function(struct compiler *c)
@@ -271,7 +271,7 @@ static void end_function(struct compiler *c)
                 prepare_branch(c, l);
                 emit_moves(c, l);
         }
-        bind(c, l->patches);
+        bind_jumps(c, l->patches);
         cc_end(c);
         c->n_labels--;
 }
@@ -299,12 +299,12 @@ void cc_block_end(struct compiler *c, const struct wasm_insn *x)
         if (l->else_patch != NOWHERE)
                 pass_parameters(c, l);
         else
-                finish(c, l);
-        bind(c, l->patches);
+                finish_label(c, l);
+        bind_jumps(c, l->patches);
         c->dead = 0;
         op_drop_to(c, l->height);
         c->n_labels--;
-        if (merges(l))
+        if (label_merges(l))
                 push_merged(c, l->type.results[0]);
         else
                 push_results(c, l->type.results, l->type.n_results);
@@ -360,12 +360,12 @@ static void call_found(struct compiler *c, const struct wasm_functype *t, bool i
         mc_call_reg(&c->k, INDEX_REG, is_tail);
         if (!is_tail)
                 jump(c, &done);
-        bind(c, to_host.patches);
+        bind_jumps(c, to_host.patches);
         mc_move(&c->k, WASM_I64, ARG_REG, BASE_REG);
         call_host(c, t);
         if (is_tail)
                 mc_return(&c->k);
-        bind(c, done.patches);
+        bind_jumps(c, done.patches);
 }
 
 static void call_own(struct compiler *c, uint32_t index, bool is_tail)

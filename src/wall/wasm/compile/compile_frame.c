@@ -7,7 +7,7 @@ static uint8_t save_type(const struct compiler *c, unsigned i)
         return c->saves[i] >= FIRST_FLOAT ? WASM_F64 : WASM_I64;
 }
 
-static void save(struct compiler *c)
+static void save_frame(struct compiler *c)
 {
         for (unsigned i = 0; i < c->n_saves; i++)
                 mc_store(&c->k, save_type(c, i), c->saves[i], FRAME_REG, (c->first_save + i) * 8);
@@ -79,7 +79,7 @@ void cc_begin(struct compiler *c)
         mc_enter(&c->k);
         add_exit(c, mc_check_stack(&c->k, frame, DATA_STACK_END), 0, WASM_TRAP_STACK);
         cc_charge(c, c->body->cost);
-        save(c);
+        save_frame(c);
         zero_locals(c);
         for (uint32_t i = 0; i < c->n_locals; i++)
                 begin_local(c, i);

@@ -60,13 +60,13 @@ HELPER(f64_of_u64, slots[0] = wasm_bits64((double) slots[0]); return WASM_OK)
 
 static const char *signature_of(uint64_t arg) { return wasm_op_signature((uint16_t) (0x200 | (arg & 0xff))); }
 
-static enum wasm_trap shuffle(struct wasm_instance *i, uint64_t *slots, uint64_t lanes)
+static enum wasm_trap shuffle_lanes(struct wasm_instance *i, uint64_t *slots, uint64_t lanes)
 {
         wasm_shuffle(slots, slots, slots + 2, i->module->bytes.p + lanes);
         return WASM_OK;
 }
 
-static enum wasm_trap vector(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
+static enum wasm_trap vector_op(struct wasm_instance *i, uint64_t *slots, uint64_t arg)
 {
         const char *sig = signature_of(arg);
         uint64_t *at[3] = { slots, slots, slots }, *p = slots;
@@ -134,8 +134,8 @@ enum { OPCODES(NUMBER) OPCODE__COUNT };
 _Static_assert(HELPER_OPCODES + OPCODE__COUNT == HELPER__COUNT, "a number for each helper");
 
 helper_fn *const compile_helpers[HELPER__COUNT] = { [HELPER_HOST_CALL] = host_call,
-                                                    [HELPER_SHUFFLE] = shuffle,
-                                                    [HELPER_VECTOR] = vector,
+                                                    [HELPER_SHUFFLE] = shuffle_lanes,
+                                                    [HELPER_VECTOR] = vector_op,
                                                     [HELPER_VECTOR_MEMORY] = vector_memory,
                                                     OPCODES(ENTRY) };
 

@@ -128,7 +128,7 @@ static void pop_all(struct compiler *c, uint32_t n, uint32_t *ret_slot)
 }
 
 /* Operands and results of instructions without a signature. */
-static const char *signature(const struct compiler *c, const struct wasm_insn *x, char room[8])
+static const char *op_signature(const struct compiler *c, const struct wasm_insn *x, char room[8])
 {
         char ref = 'r';
 
@@ -165,7 +165,7 @@ static void call_helper(struct compiler *c, unsigned helper, const char *sig, ui
 static void compile_by_helper(struct compiler *c, const struct wasm_insn *x)
 {
         char room[8];
-        const char *sig = signature(c, x, room);
+        const char *sig = op_signature(c, x, room);
         uint64_t lane = (uint64_t) x->lane << 8 | (x->op & 0xff);
 
         if (x->op == WASM_I8X16_SHUFFLE)

@@ -114,7 +114,7 @@ static void rg_free(struct compiler *c, unsigned reg)
                 c->owner[reg] = FREE;
 }
 
-static unsigned hinted(const struct compiler *c, uint8_t type)
+static unsigned hinted_register(const struct compiler *c, uint8_t type)
 {
         if (c->hint == NOWHERE)
                 return NO_REG;
@@ -125,7 +125,7 @@ static unsigned hinted(const struct compiler *c, uint8_t type)
 
 unsigned rg_result(struct compiler *c, uint8_t type)
 {
-        unsigned reg = hinted(c, type);
+        unsigned reg = hinted_register(c, type);
 
         return reg != NO_REG ? reg : rg_alloc(c, type);
 }
@@ -193,7 +193,7 @@ static unsigned held_in(const struct compiler *c, const struct operand *x)
         return x->place == IN_LOCAL ? c->locals[x->local].reg : NO_REG;
 }
 
-static void take(struct compiler *c, struct operand *x, unsigned reg)
+static void take_register(struct compiler *c, struct operand *x, unsigned reg)
 {
         op_load(c, reg, x);
         op_free(c, x);
@@ -207,7 +207,7 @@ unsigned op_use(struct compiler *c, struct operand *x)
 
         if (reg != NO_REG)
                 return reg;
-        take(c, x, rg_alloc(c, x->type));
+        take_register(c, x, rg_alloc(c, x->type));
         return x->reg;
 }
 
@@ -222,17 +222,17 @@ bool op_in_slot(const struct compiler *c, const struct operand *x, uint32_t *ret
 unsigned op_own(struct compiler *c, struct operand *x)
 {
         if (x->place != IN_REG || c->owner[x->reg] == NOT_POOL)
-                take(c, x, rg_alloc(c, x->type));
+                take_register(c, x, rg_alloc(c, x->type));
         return x->reg;
 }
 
 unsigned op_dest(struct compiler *c, struct operand *a, const struct operand *b)
 {
-        unsigned reg = hinted(c, a->type);
+        unsigned reg = hinted_register(c, a->type);
 
         if (reg == NO_REG || (b && held_in(c, b) == reg))
                 return op_own(c, a);
-        take(c, a, reg);
+        take_register(c, a, reg);
         return reg;
 }
 

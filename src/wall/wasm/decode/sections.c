@@ -109,7 +109,7 @@ static struct wasm_globaltype get_global(struct wasm_reader *r)
 }
 
 /* The index spaces are allocated for imports first, and again for the module's own. */
-static void *more(struct wasm_module *m, struct wasm_reader *r, const void *old, size_t n, size_t size)
+static void *more_rows(struct wasm_module *m, struct wasm_reader *r, const void *old, size_t n, size_t size)
 {
         size_t had = n >> 32, all = had + (uint32_t) n;
         void *p = wasm_room(m, r, all, size);
@@ -119,7 +119,7 @@ static void *more(struct wasm_module *m, struct wasm_reader *r, const void *old,
         return p;
 }
 #define MORE(m, r, array, had, n)                                                                            \
-        ((array) = more((m), (r), (array), (size_t) (had) << 32 | (n), sizeof *(array)))
+        ((array) = more_rows((m), (r), (array), (size_t) (had) << 32 | (n), sizeof *(array)))
 
 static void get_import(struct wasm_module *m, struct wasm_reader *r, struct wasm_import *i)
 {

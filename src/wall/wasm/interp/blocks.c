@@ -44,7 +44,7 @@ static void add_patch(struct translator *t, uint32_t *list, uint32_t at, enum pa
 }
 
 /* All jumps of the list lead here. */
-static void bind(struct translator *t, uint32_t list)
+static void bind_jumps(struct translator *t, uint32_t list)
 {
         for (; list != NOWHERE; list = t->patches[list].next)
                 set_target(t, t->patches[list].at, (enum patch_form) t->patches[list].form, t->n_cells);
@@ -94,7 +94,7 @@ static struct condition pop_condition(struct translator *t)
         return (struct condition){ { { I_I32_NE_BK, tr_use(t, &x), 0, 0 } }, PATCH_C };
 }
 
-static struct condition invert(struct condition c)
+static struct condition invert_condition(struct condition c)
 {
         c.jump.op = c.form == PATCH_K ? I_BR_Z : tr_inverse(c.jump.op);
         return c;
@@ -221,9 +221,9 @@ void tr_br_if(struct translator *t, const struct wasm_insn *x)
         }
 
         uint32_t skip = NOWHERE;
-        add_patch(t, &skip, tr_emit(t, invert(c).jump), c.form);
+        add_patch(t, &skip, tr_emit(t, invert_condition(c).jump), c.form);
         emit_branch(t, l);
-        bind(t, skip);
+        bind_jumps(t, skip);
 }
 
 /* The targets follow in cells; labels that need moves, or return, get some code behind the table. */
@@ -275,9 +275,9 @@ void tr_block(struct translator *t, const struct wasm_insn *x)
         struct label *l = &t->labels[t->n_labels++];
         *l = (struct label){ x->op, t->n_operands - type.n_params, 0, NOWHERE, NOWHERE, type };
         if (x->op == WASM_IF)
-                add_patch(t, &l->else_patch, tr_emit(t, invert(c).jump), c.form);
+                add_patch(t, &l->else_patch, tr_emit(t, invert_condition(c).jump), c.form);
         if (x->op == WASM_LOOP) {
-                bind(t, NOWHERE);
+                bind_jumps(t, NOWHERE);
                 l->target = t->n_cells;
                 uint32_t at = tr_emit(t, (union wasm_cell){ { I_FUEL, 0, 0, 0 } });
                 t->code->cells[at].k = (int32_t) t->body->loop_costs[t->loop++];
@@ -285,7 +285,7 @@ void tr_block(struct translator *t, const struct wasm_insn *x)
 }
 
 /* The end of the code of a block: its results belong at the label. */
-static void finish(struct translator *t)
+static void finish_block(struct translator *t)
 {
         if (!t->dead)
                 tr_settle(t, label_at(t, 0)->type.n_results);
@@ -296,10 +296,10 @@ void tr_else(struct translator *t, const struct wasm_insn *x)
         struct label *l = label_at(t, 0);
         (void) x;
 
-        finish(t);
+        finish_block(t);
         if (!t->dead)
                 add_patch(t, &l->patches, tr_emit(t, (union wasm_cell){ { I_BR, 0, 0, 0 } }), PATCH_K);
-        bind(t, l->else_patch);
+        bind_jumps(t, l->else_patch);
         l->else_patch = NOWHERE;
         l->op = WASM_ELSE;
         t->dead = 0;
@@ -318,9 +318,9 @@ void tr_end(struct translator *t, const struct wasm_insn *x)
                 return;
         }
 
-        finish(t);
-        bind(t, l->else_patch);
-        bind(t, l->patches);
+        finish_block(t);
+        bind_jumps(t, l->else_patch);
+        bind_jumps(t, l->patches);
         t->dead = 0;
         set_operands(t, l->height, l->type.results, l->type.n_results);
         t->n_labels--;

@@ -155,7 +155,7 @@ static enum wasm_trap find_callee(const struct wasm_table *t, uint32_t i, const 
 #define JUMP(n, ...)      BRANCH(n, __VA_ARGS__)
 
 /* Runs `f` with its parameters at R. All state is in local variables, so that it stays in registers. */
-static enum wasm_trap run(struct wasm_func *f, uint64_t *R)
+static enum wasm_trap run_code(struct wasm_func *f, uint64_t *R)
 {
         static const void *const labels[I__COUNT] = {
 #include "wall/wasm/interp/labels.inc"
@@ -240,7 +240,7 @@ static enum wasm_trap interpreter_call(struct wasm_func *f, uint64_t *slots)
         if (s->stack_end - s->stack < (ptrdiff_t) room + FRAME_SLOTS)
                 return WASM_TRAP_STACK;
         memcpy(s->stack, slots, sig->param_slots * sizeof *slots);
-        enum wasm_trap t = run(f, s->stack);
+        enum wasm_trap t = run_code(f, s->stack);
         if (t == WASM_OK)
                 memcpy(slots, s->stack, sig->result_slots * sizeof *slots);
 

@@ -37,7 +37,7 @@ static void skip_dead(struct translator *t, const struct wasm_insn *x)
                 tr_insn(t, x);
 }
 
-static void translate(struct translator *t)
+static void translate_body(struct translator *t)
 {
         struct wasm_insn x;
 
@@ -58,7 +58,7 @@ static void translate(struct translator *t)
         }
 }
 
-static bool allocate(struct translator *t)
+static bool allocate_code(struct translator *t)
 {
         uint32_t locals = t->type.n_params + t->body->n_locals;
 
@@ -76,12 +76,12 @@ struct wasm_code *wasm_translate(const struct wasm_module *m, uint32_t func)
         struct translator t = { .m = m, .body = &m->bodies[func - m->n_imported_funcs] };
 
         t.type = *wasm_type_of_func(m, func);
-        t.failed = !allocate(&t);
+        t.failed = !allocate_code(&t);
         if (!t.failed)
-                translate(&t);
+                translate_body(&t);
         if (!t.failed && t.too_far) {
                 t.is_far = true;
-                translate(&t);
+                translate_body(&t);
         }
 
         if (!t.failed) {

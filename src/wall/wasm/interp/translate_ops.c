@@ -96,7 +96,7 @@ static void translate_unary(struct translator *t, const struct wasm_insn *x)
 
 /* The slot and offset of a memory access; an offset over 16 bits is added before. `scratch` is a free slot.
  */
-static uint16_t address(struct translator *t, struct operand *x, uint64_t *offset, uint16_t scratch)
+static uint16_t pop_address(struct translator *t, struct operand *x, uint64_t *offset, uint16_t scratch)
 {
         uint16_t slot = tr_use(t, x);
 
@@ -112,7 +112,7 @@ static void translate_load(struct translator *t, const struct wasm_insn *x)
 {
         struct operand a = tr_pop(t);
         uint64_t offset = x->value;
-        uint16_t to = tr_next_home(t), from = address(t, &a, &offset, to);
+        uint16_t to = tr_next_home(t), from = pop_address(t, &a, &offset, to);
 
         (void) tr_push(t, result_of(x));
         (void) tr_emit_result(t, map[x->op].op, to, from, (uint32_t) offset);
@@ -132,7 +132,7 @@ static void translate_store(struct translator *t, const struct wasm_insn *x)
 {
         struct operand v = tr_pop(t), a = tr_pop(t);
         uint64_t offset = x->value;
-        uint16_t value = tr_use(t, &v), at = address(t, &a, &offset, scratch_after(t, &v));
+        uint16_t value = tr_use(t, &v), at = pop_address(t, &a, &offset, scratch_after(t, &v));
 
         (void) tr_emit(t, (union wasm_cell){ { map[x->op].op, value, at, (uint16_t) offset } });
 }
@@ -365,7 +365,7 @@ static void translate_simd_memory(struct translator *t, const struct wasm_insn *
         }
         struct operand a = tr_pop(t);
         uint64_t offset = x->value;
-        uint16_t at = address(t, &a, &offset, scratch_after(t, has_vector ? &v : &a));
+        uint16_t at = pop_address(t, &a, &offset, scratch_after(t, has_vector ? &v : &a));
         uint16_t to = has_result ? tr_push(t, WASM_V128) : 0;
         (void) tr_emit(t, (union wasm_cell){
                                   { has_result ? I_SIMD_MEM : I_SIMD_STORE, to, at, (uint16_t) offset } });

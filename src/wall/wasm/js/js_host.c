@@ -15,7 +15,7 @@ struct asked {
         unsigned n;
 };
 
-static bool numbers(struct js *j, const struct asked *q, unsigned from, double *ret)
+static bool read_numbers(struct js *j, const struct asked *q, unsigned from, double *ret)
 {
         for (unsigned i = from; i < q->n; i++) {
                 if (!js_call(j, JS_IS_NUMBER, &q->args[i], 1))
@@ -34,7 +34,7 @@ static double ask_wasi(struct js *j, const struct asked *q)
         double number[ARGS] = { 0 };
         uint64_t slots[ARGS];
         uint32_t at;
-        if (q->n == 0 || !js_call(j, JS_IS_STRING, q->args, 1) || !numbers(j, q, 1, number))
+        if (q->n == 0 || !js_call(j, JS_IS_STRING, q->args, 1) || !read_numbers(j, q, 1, number))
                 return -1;
 
         for (unsigned i = 0; i < ARGS; i++)
@@ -51,11 +51,11 @@ static double ask_wasi(struct js *j, const struct asked *q)
 }
 
 /* The bytes of a text to an address, if there is room for them. Returns how many they are. */
-static double put(struct js *j, const struct asked *q)
+static double put_bytes(struct js *j, const struct asked *q)
 {
         double number[ARGS] = { 0 };
         uint32_t at;
-        if (q->n != 3 || !js_call(j, JS_IS_STRING, q->args, 1) || !numbers(j, q, 1, number))
+        if (q->n != 3 || !js_call(j, JS_IS_STRING, q->args, 1) || !read_numbers(j, q, 1, number))
                 return -1;
 
         struct span text = js_text(j, q->args[0], &at);
@@ -67,7 +67,7 @@ static double put(struct js *j, const struct asked *q)
         return (double) text.n;
 }
 
-static double at(struct js *j, const struct asked *q)
+static double byte_at(struct js *j, const struct asked *q)
 {
         const uint32_t a[] = { q->args[0], js_copy(j, span_str("len")) };
         uint32_t address = q->n == 1 && a[1] ? js_call(j, JS_BUFFER, a, 2) : 0;
@@ -75,17 +75,17 @@ static double at(struct js *j, const struct asked *q)
         return address;
 }
 
-static js_value get(struct js *j, const struct asked *q)
+static js_value get_bytes(struct js *j, const struct asked *q)
 {
         double number[ARGS] = { 0 };
-        if (q->n != 2 || !numbers(j, q, 0, number))
+        if (q->n != 2 || !read_numbers(j, q, 0, number))
                 return 0;
 
         const uint32_t a[] = { (uint32_t) whole(number[0]), (uint32_t) whole(number[1]) };
         return wasm_memory_at(j->inst, a[0], a[1]) ? js_call(j, JS_NEW_STRING, a, 2) : 0;
 }
 
-static js_value web(struct js *j, const struct asked *q)
+static js_value load_web(struct js *j, const struct asked *q)
 {
         static const uint8_t text[] = {
 #include "wall/wasm/js_web.inc" /* web.js, by tools/embed */
@@ -120,11 +120,11 @@ static double of_slot(char letter, uint64_t slot)
 }
 
 /* A function of the program that started the box. */
-static double call(struct js *j, const struct asked *q)
+static double call_asked(struct js *j, const struct asked *q)
 {
         double number[ARGS + 1] = { 0 };
         uint64_t slots[HOST_SLOTS] = { 0 };
-        uint64_t index = q->n > 0 && numbers(j, q, 0, number) ? whole(number[0]) : UINT64_MAX;
+        uint64_t index = q->n > 0 && read_numbers(j, q, 0, number) ? whole(number[0]) : UINT64_MAX;
         if (index >= j->function_count)
                 return 0;
 
@@ -145,8 +145,8 @@ static const struct {
         const char *name;
         double (*number)(struct js *j, const struct asked *q);
         js_value (*value)(struct js *j, const struct asked *q);
-} functions[] = { { "wasi", ask_wasi, NULL }, { "put", put, NULL },   { "get", NULL, get },
-                  { "at", at, NULL },         { "call", call, NULL }, { "web", NULL, web } };
+} functions[] = { { "wasi", ask_wasi, NULL }, { "put", put_bytes, NULL },   { "get", NULL, get_bytes },
+                  { "at", byte_at, NULL },    { "call", call_asked, NULL }, { "web", NULL, load_web } };
 
 /* (name, length, this, count, values) -> value */
 static enum wasm_trap host_call(struct wasm_instance *caller, void *user, uint64_t *slots)
@@ -244,7 +244,7 @@ static enum wasm_trap promise_rejected(struct wasm_instance *caller, void *user,
 }
 
 /* UTC, as in every box. */
-static enum wasm_trap none(struct wasm_instance *caller, void *user, uint64_t *slots)
+static enum wasm_trap do_nothing(struct wasm_instance *caller, void *user, uint64_t *slots)
 {
         (void) caller, (void) user;
         slots[0] = 0;
@@ -257,11 +257,11 @@ int js_define(struct js *j, struct wasm_store *s, struct err *e)
                 const char *name, *signature;
                 wasm_host_fn *fn;
         } imports[] = { { "host_call", "iiiii:i", host_call },
-                        { "host_interrupt", ":i", none },
+                        { "host_interrupt", ":i", do_nothing },
                         { "host_promise_rejection", "iii:", promise_rejected },
                         { "host_module_normalize", "ii:i", module_normalize },
                         { "host_module_load", "ii:i", module_load },
-                        { "host_get_timezone_offset", "ii:i", none } };
+                        { "host_get_timezone_offset", "ii:i", do_nothing } };
         for (size_t i = 0; i < sizeof imports / sizeof *imports; i++) {
                 const struct wasm_host h = { .module = "env",
                                              .name = imports[i].name,

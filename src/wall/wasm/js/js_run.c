@@ -13,7 +13,7 @@ static const char prelude[] = {
 
 enum { STACK_BYTES = 512 << 10, EVAL_MODULE = 1, EVAL_COMPILE = 32 };
 
-static js_value evaluate(struct js *j, struct span text, const char *name, uint32_t flags)
+static js_value evaluate_text(struct js *j, struct span text, const char *name, uint32_t flags)
 {
         const uint32_t a[] = { js_copy(j, text), (uint32_t) text.n, js_copy(j, span_str(name)), flags };
         js_value v = a[0] && a[2] ? js_call(j, JS_EVAL, a, 4) : 0;
@@ -45,7 +45,7 @@ static void start_prelude(struct js *j)
 {
         static const uint32_t on[] = { 1 }, stack[] = { STACK_BYTES };
         (void) js_call(j, JS_STACK_SIZE, stack, 1);
-        js_value f = evaluate(j, span_of(prelude, sizeof prelude), "cordon", 0);
+        js_value f = evaluate_text(j, span_of(prelude, sizeof prelude), "cordon", 0);
         const js_value args[] = { function_of_ours(j, "wasi"), function_of_ours(j, "put"),
                                   function_of_ours(j, "get"),  function_of_ours(j, "at"),
                                   function_of_ours(j, "call"), function_of_ours(j, "web"),
@@ -73,7 +73,7 @@ bool js_start(struct js *j)
 }
 
 /* Calls a function of the prelude. The argument is freed. */
-static js_value ask(struct js *j, const char *name, js_value arg)
+static js_value ask_function(struct js *j, const char *name, js_value arg)
 {
         js_value f = js_property(j, j->prelude, name), v = js_apply(j, f, &arg, arg ? 1 : 0);
         (void) js_call(j, JS_FREE_VALUE, &f, 1);
@@ -82,14 +82,14 @@ static js_value ask(struct js *j, const char *name, js_value arg)
 
 static int ask_number(struct js *j, const char *name)
 {
-        js_value v = ask(j, name, 0);
+        js_value v = ask_function(j, name, 0);
         int r = v && js_call(j, JS_IS_NUMBER, &v, 1) ? (int) js_number(j, v) : 0;
         (void) js_call(j, JS_FREE_VALUE, &v, 1);
         return r;
 }
 
 /* Frees the text. Returns whether there was any. */
-static bool print(struct js *j, js_value text, int fd)
+static bool print_text(struct js *j, js_value text, int fd)
 {
         uint32_t at = 0;
         struct span s = span_str("");
@@ -104,12 +104,12 @@ static bool print(struct js *j, js_value text, int fd)
 }
 
 /* Prints what was thrown, if something was. */
-static bool thrown(struct js *j, js_value v)
+static bool report_thrown(struct js *j, js_value v)
 {
         if (j->trap != WASM_OK || (v && !js_call(j, JS_IS_EXCEPTION, &v, 1)))
                 return false;
 
-        (void) print(j, ask(j, "report", js_call(j, JS_EXCEPTION, NULL, 0)), STDERR_FILENO);
+        (void) print_text(j, ask_function(j, "report", js_call(j, JS_EXCEPTION, NULL, 0)), STDERR_FILENO);
         return true;
 }
 
@@ -118,7 +118,7 @@ static void run_jobs(struct js *j)
         int r;
         while (j->trap == WASM_OK && (r = (int) js_call(j, JS_RUN_JOB, NULL, 0)) != 0)
                 if (r < 0)
-                        (void) thrown(j, 0);
+                        (void) report_thrown(j, 0);
 }
 
 /* By its name; else if it is none of the older kind: with `import`, `export` or an outer `await`. */
@@ -128,7 +128,7 @@ static bool is_module(struct js *j, struct span script)
         if (n > 4 && strcmp(j->name + n - 4, ".mjs") == 0)
                 return true;
 
-        js_value v = evaluate(j, script, j->name, EVAL_COMPILE);
+        js_value v = evaluate_text(j, script, j->name, EVAL_COMPILE);
         bool r = v && js_call(j, JS_IS_EXCEPTION, &v, 1);
         if (r) {
                 const js_value why = js_call(j, JS_EXCEPTION, NULL, 0);
@@ -142,11 +142,11 @@ static bool is_module(struct js *j, struct span script)
 /* Returns whether something was thrown. */
 static bool call_entry(struct js *j)
 {
-        js_value v = ask(j, "entry", js_new_string(j, span_str(j->entry)));
-        if (thrown(j, v))
+        js_value v = ask_function(j, "entry", js_new_string(j, span_str(j->entry)));
+        if (report_thrown(j, v))
                 return true;
 
-        (void) print(j, v, STDOUT_FILENO);
+        (void) print_text(j, v, STDOUT_FILENO);
         return false;
 }
 
@@ -161,27 +161,28 @@ static bool is_identifier(const char *name)
 static js_value evaluate_module(struct js *j, struct span script)
 {
         if (!j->entry || !is_identifier(j->entry))
-                return evaluate(j, script, j->name, EVAL_MODULE);
+                return evaluate_text(j, script, j->name, EVAL_MODULE);
 
         AUTO_BUF(text);
         buf_add(&text, script.p, script.n);
         buf_printf(&text, "\n;if (typeof %s === 'function') globalThis.module.exports.%s = %s;", j->entry,
                    j->entry, j->entry);
-        js_value v = text.failed ? 0 : evaluate(j, span_of(buf_str(&text), text.n), j->name, EVAL_MODULE);
+        js_value v =
+                text.failed ? 0 : evaluate_text(j, span_of(buf_str(&text), text.n), j->name, EVAL_MODULE);
         run_jobs(j); /* an outer `await` may stand before it */
         return v;
 }
 
 int js_run(struct js *j, struct span script)
 {
-        (void) ask(j, "begin", js_new_string(j, span_str(j->name)));
-        bool failed = thrown(j, is_module(j, script) ? evaluate_module(j, script)
-                                                     : evaluate(j, script, j->name, 0)) ||
+        (void) ask_function(j, "begin", js_new_string(j, span_str(j->name)));
+        bool failed = report_thrown(j, is_module(j, script) ? evaluate_module(j, script)
+                                                            : evaluate_text(j, script, j->name, 0)) ||
                       (j->entry && call_entry(j));
         do
                 run_jobs(j);
         while (j->trap == WASM_OK && !failed && ask_number(j, "tick"));
 
-        failed |= print(j, ask(j, "last", 0), STDERR_FILENO);
+        failed |= print_text(j, ask_function(j, "last", 0), STDERR_FILENO);
         return failed ? 1 : ask_number(j, "status");
 }

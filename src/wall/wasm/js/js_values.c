@@ -49,7 +49,7 @@ int js_bind(struct js *j, struct wasm_instance *inst, struct err *e)
         return 0;
 }
 
-static uint64_t call(struct js *j, enum js_fn f, uint64_t *slots)
+static uint64_t call_js(struct js *j, enum js_fn f, uint64_t *slots)
 {
         if (j->trap == WASM_OK)
                 j->trap = wasm_call(j->inst, j->fn[f], slots);
@@ -61,13 +61,13 @@ uint32_t js_call(struct js *j, enum js_fn f, const uint32_t *args, unsigned n)
         uint64_t slots[4] = { 0 };
         for (unsigned i = 0; i < n; i++)
                 slots[i] = args[i];
-        return (uint32_t) call(j, f, slots);
+        return (uint32_t) call_js(j, f, slots);
 }
 
 double js_number(struct js *j, js_value v)
 {
         uint64_t slots[1] = { v };
-        uint64_t bits = call(j, JS_NUMBER, slots);
+        uint64_t bits = call_js(j, JS_NUMBER, slots);
         double d;
         memcpy(&d, &bits, sizeof d);
         return d;
@@ -77,7 +77,7 @@ js_value js_new_number(struct js *j, double d)
 {
         uint64_t slots[1];
         memcpy(slots, &d, sizeof d);
-        return (js_value) call(j, JS_NEW_NUMBER, slots);
+        return (js_value) call_js(j, JS_NEW_NUMBER, slots);
 }
 
 uint32_t js_copy(struct js *j, struct span bytes)

@@ -125,7 +125,7 @@ static const struct {
         { "--line", take_line },
 };
 
-static int take(struct engine_options *o, const char *name, const char *value)
+static int take_option(struct engine_options *o, const char *name, const char *value)
 {
         for (size_t i = 0; i < sizeof options / sizeof *options; i++)
                 if (strcmp(options[i].name, name) == 0)
@@ -137,7 +137,7 @@ int engine_options_read(int argc, char **argv, struct engine_options *ret, struc
 {
         int i = 1;
         for (; i + 1 < argc && strncmp(argv[i], "--", 2) == 0; i += 2)
-                if (take(ret, argv[i], argv[i + 1]) < 0)
+                if (take_option(ret, argv[i], argv[i + 1]) < 0)
                         return err_set(e, ERR_USAGE, 0, "cordon-wasm: %s %s", argv[i], argv[i + 1]);
 
         if (argc - i < 2) {

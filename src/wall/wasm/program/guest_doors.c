@@ -59,7 +59,8 @@ struct opening {
         unsigned n;
 };
 
-static int add(struct opening *g, const char *name, const char *path, const struct shown *s, struct err *e)
+static int add_door(struct opening *g, const char *name, const char *path, const struct shown *s,
+                    struct err *e)
 {
         struct wasi_door d = { .name = name, .writable = s->writable, .only = s->only };
         d.fd = open_directory(path, e);
@@ -93,7 +94,7 @@ static int gather_files(struct opening *g, unsigned first, struct err *e)
         return 0;
 }
 
-static int gather(struct opening *g, struct err *e)
+static int gather_doors(struct opening *g, struct err *e)
 {
         for (unsigned i = 0; i < g->o->door_count; i++) {
                 const struct engine_door *d = &g->o->doors[i];
@@ -117,7 +118,7 @@ static int add_here(struct opening *g, struct err *e)
                         best = s;
         }
 
-        return best ? add(g, "/", g->here, best, e) : 0;
+        return best ? add_door(g, "/", g->here, best, e) : 0;
 }
 
 static int add_below(struct opening *g, struct err *e)
@@ -125,7 +126,7 @@ static int add_below(struct opening *g, struct err *e)
         size_t n = strcmp(g->here, "/") == 0 ? 0 : strlen(g->here);
         for (unsigned i = 0; n && i < g->n; i++) {
                 const struct shown *s = &g->at[i];
-                if (path_under(s->path, g->here) && s->path[n] && add(g, s->path + n, s->path, s, e) < 0)
+                if (path_under(s->path, g->here) && s->path[n] && add_door(g, s->path + n, s->path, s, e) < 0)
                         return -1;
         }
 
@@ -135,14 +136,14 @@ static int add_below(struct opening *g, struct err *e)
 static int add_all(struct opening *g, struct err *e)
 {
         for (unsigned i = 0; i < g->n; i++)
-                if (add(g, g->at[i].path, g->at[i].path, &g->at[i], e) < 0)
+                if (add_door(g, g->at[i].path, g->at[i].path, &g->at[i], e) < 0)
                         return -1;
 
         return 0;
 }
 
 /* CORDON_IN_NAME=/dev/fd/N: the module has other numbers. */
-static int renumber(char **envp, const int *number, unsigned count)
+static int renumber_fds(char **envp, const int *number, unsigned count)
 {
         static const char at[] = "=/dev/fd/";
         for (char **v = envp; *v; v++) {
@@ -172,7 +173,7 @@ static int add_handles(struct wasi *w, const struct engine_options *o, char **en
                 if ((number[i] = wasi_open_handle(w, (int) (3 + i), e)) < 0)
                         return -1;
 
-        if (renumber(envp, number, o->handle_count) < 0)
+        if (renumber_fds(envp, number, o->handle_count) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the variables");
 
         return 0;
@@ -180,7 +181,7 @@ static int add_handles(struct wasi *w, const struct engine_options *o, char **en
 
 static int open_all(struct opening *g, struct err *e)
 {
-        if (gather(g, e) < 0 || add_here(g, e) < 0 || add_below(g, e) < 0)
+        if (gather_doors(g, e) < 0 || add_here(g, e) < 0 || add_below(g, e) < 0)
                 return -1;
 
         return add_all(g, e);

@@ -33,7 +33,7 @@ static bool read_float(const char *text, char letter, uint64_t *ret)
 }
 
 /* Below the filter: stdio may ask what standard output is, by a call that only a door opens. */
-static int print(char letter, uint64_t slot)
+static int print_slot(char letter, uint64_t slot)
 {
         char line[64];
         double d;
@@ -77,7 +77,7 @@ int guest_entry_call(struct wasm_instance *inst, const struct engine_options *o,
 
         *ret = wasm_call(inst, f, slots);
         for (size_t i = 0; *ret == WASM_OK && signature[n + 1 + i]; i++)
-                if (print(signature[n + 1 + i], slots[i]) < 0)
+                if (print_slot(signature[n + 1 + i], slots[i]) < 0)
                         return err_set(e, ERR_IO, errno, "standard output: %s", strerror(errno));
 
         return 0;

@@ -8,7 +8,7 @@ struct bound {
         uint32_t index, params, results;
 };
 
-static int ask(const struct bound *b, uint64_t *slots)
+static int ask_host(const struct bound *b, uint64_t *slots)
 {
         struct host_call c = { .index = b->index };
         struct host_result r;
@@ -21,10 +21,10 @@ static int ask(const struct bound *b, uint64_t *slots)
         return 0;
 }
 
-static enum wasm_trap call(struct wasm_instance *caller, void *user, uint64_t *slots)
+static enum wasm_trap call_host(struct wasm_instance *caller, void *user, uint64_t *slots)
 {
         (void) caller;
-        return ask(user, slots) < 0 ? WASM_TRAP_HOST : WASM_OK;
+        return ask_host(user, slots) < 0 ? WASM_TRAP_HOST : WASM_OK;
 }
 
 static struct bound bind_function(const struct engine_options *o, unsigned i)
@@ -39,7 +39,7 @@ static struct bound bind_function(const struct engine_options *o, unsigned i)
 int guest_function_call(const struct engine_options *o, unsigned index, uint64_t *slots)
 {
         const struct bound b = bind_function(o, index);
-        return ask(&b, slots);
+        return ask_host(&b, slots);
 }
 
 int guest_functions_define(const struct engine_options *o, struct wasm_store *s, struct err *e)
@@ -51,7 +51,7 @@ int guest_functions_define(const struct engine_options *o, struct wasm_store *s,
                 const struct wasm_host h = { .module = f->module,
                                              .name = f->name,
                                              .signature = f->signature,
-                                             .fn = call,
+                                             .fn = call_host,
                                              .user = &bound[i] };
                 if (wasm_define(s, &h, e) < 0)
                         return -1;

@@ -53,7 +53,7 @@ static char *take_words(int line, size_t *ret_n)
 }
 
 /* NULL if there is none. */
-static const char **split(char *words, size_t n)
+static const char **split_words(char *words, size_t n)
 {
         size_t count = 0;
         for (size_t i = 0; i < n; i++)
@@ -84,7 +84,7 @@ int guest_order_await(struct engine_options *o, struct err *e)
         enum { FLAG = 2 };  /* "0" or "1" */
         size_t n = 0;
         words = write(o->line, "R", 1) == 1 ? take_words(o->line, &n) : NULL;
-        const char **v = words && n > FLAG ? split(words + FLAG, n - FLAG) : NULL;
+        const char **v = words && n > FLAG ? split_words(words + FLAG, n - FLAG) : NULL;
         if (v)
                 o->argv = v;
 

@@ -8,7 +8,7 @@ struct const_values {
         unsigned n;
 };
 
-static void combine(struct const_values *s, uint16_t op)
+static void combine_values(struct const_values *s, uint16_t op)
 {
         uint64_t *x = s->v[s->n - 2], y = s->v[s->n - 1][0];
         uint16_t kind = op >= WASM_I64_ADD ? op - WASM_I64_ADD : op - WASM_I32_ADD;
@@ -19,7 +19,7 @@ static void combine(struct const_values *s, uint16_t op)
         s->n--;
 }
 
-static void push(const struct wasm_instance *inst, const struct wasm_insn *x, uint64_t v[2])
+static void push_value(const struct wasm_instance *inst, const struct wasm_insn *x, uint64_t v[2])
 {
         v[1] = 0;
         switch (x->op) {
@@ -48,9 +48,9 @@ void wasm_const_value(const struct wasm_instance *inst, struct wasm_const x, uin
 
         while (!wasm_reader_done(&r) && wasm_insn_read(&r, &insn)) {
                 if (insn.row->sig && strlen(insn.row->sig) == 4)
-                        combine(&s, insn.op);
+                        combine_values(&s, insn.op);
                 else
-                        push(inst, &insn, s.v[s.n++]);
+                        push_value(inst, &insn, s.v[s.n++]);
         }
         memcpy(ret, s.v[0], 16);
 }

@@ -80,7 +80,7 @@ void wasm_store_free(struct wasm_store *s)
 uint64_t wasm_fuel(const struct wasm_store *s) { return s->fuel; }
 void wasm_set_fuel(struct wasm_store *s, uint64_t fuel) { s->fuel = fuel; }
 
-static struct wasm_instance *allocate(struct wasm_store *s, const struct wasm_module *m)
+static struct wasm_instance *allocate_instance(struct wasm_store *s, const struct wasm_module *m)
 {
         struct arena *a = &s->arena;
         struct wasm_instance *i = arena_alloc(a, sizeof *i);
@@ -119,7 +119,7 @@ static void create_funcs(struct wasm_instance *i)
 }
 
 /* The tables, the memory and the globals that are the module's own. */
-static int create(struct wasm_instance *i, struct err *e)
+static int create_parts(struct wasm_instance *i, struct err *e)
 {
         const struct wasm_module *m = i->module;
 
@@ -169,7 +169,7 @@ static enum wasm_trap run_segments(struct wasm_instance *i)
         return t;
 }
 
-static int start(struct wasm_instance *i, enum wasm_trap *ret_trap, struct err *e)
+static int run_start(struct wasm_instance *i, enum wasm_trap *ret_trap, struct err *e)
 {
         uint64_t none[1] = { 0 };
 
@@ -184,7 +184,7 @@ static int start(struct wasm_instance *i, enum wasm_trap *ret_trap, struct err *
 
 int wasm_imports_fit(struct wasm_store *s, const struct wasm_module *m, struct err *e)
 {
-        struct wasm_instance *i = allocate(s, m);
+        struct wasm_instance *i = allocate_instance(s, m);
 
         return i ? wasm_link(i, e) : err_set(e, ERR_MEMORY, 0, "out of memory");
 }
@@ -192,7 +192,7 @@ int wasm_imports_fit(struct wasm_store *s, const struct wasm_module *m, struct e
 int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct wasm_instance **ret,
                      enum wasm_trap *ret_trap, struct err *e)
 {
-        struct wasm_instance *i = allocate(s, m);
+        struct wasm_instance *i = allocate_instance(s, m);
 
         *ret_trap = WASM_OK;
         if (!i)
@@ -201,14 +201,14 @@ int wasm_instantiate(struct wasm_store *s, const struct wasm_module *m, struct w
                 return -1;
 
         create_funcs(i);
-        if (create(i, e) < 0 || s->engine->prepare(i, e) < 0)
+        if (create_parts(i, e) < 0 || s->engine->prepare(i, e) < 0)
                 return -1;
         i->next = s->instances;
         s->instances = i;
         *ret = i;
         if (s->ready && s->ready(s->ready_user, e) < 0)
                 return -1;
-        return start(i, ret_trap, e);
+        return run_start(i, ret_trap, e);
 }
 
 void wasm_store_use_code(struct wasm_store *s, struct wasm_native *c) { s->code = c; }
@@ -236,7 +236,7 @@ struct wasm_global *wasm_export_global(struct wasm_instance *inst, struct span n
 const char *wasm_func_signature(const struct wasm_func *f) { return f->sig->text; }
 
 /* Clears the upper half of the slots of i32 and f32. */
-static void normalise(const char *letters, uint64_t *slots)
+static void normalise_slots(const char *letters, uint64_t *slots)
 {
         for (; *letters && *letters != ':'; letters++) {
                 if (*letters == 'i' || *letters == 'f')
@@ -249,7 +249,7 @@ static enum wasm_trap call_host(struct wasm_instance *caller, const struct wasm_
 {
         enum wasm_trap t = f->host(caller, f->user, slots);
 
-        normalise(f->sig->text + wasm_sig_operands(f->sig->text) + 1, slots);
+        normalise_slots(f->sig->text + wasm_sig_operands(f->sig->text) + 1, slots);
         return t;
 }
 
@@ -272,7 +272,7 @@ enum wasm_trap wasm_call(struct wasm_instance *inst, struct wasm_func *f, uint64
 
         if (s->running == WASM_MAX_NESTED || s->stack > s->stack_end)
                 return WASM_TRAP_STACK;
-        normalise(f->sig->text, slots);
+        normalise_slots(f->sig->text, slots);
         if (f->host)
                 return call_host(inst, f, slots);
 

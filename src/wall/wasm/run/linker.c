@@ -63,8 +63,8 @@ const struct wasm_sig *wasm_sig_of_type(struct wasm_store *s, const struct wasm_
         return sig_of(s, text);
 }
 
-static struct wasm_definition *define(struct wasm_store *s, struct span module, struct span name,
-                                      struct err *e)
+static struct wasm_definition *define_name(struct wasm_store *s, struct span module, struct span name,
+                                           struct err *e)
 {
         struct wasm_definition *d = arena_alloc(&s->arena, sizeof *d);
 
@@ -97,7 +97,7 @@ int wasm_define(struct wasm_store *s, const struct wasm_host *h, struct err *e)
 
         struct wasm_func *f = arena_alloc(&s->arena, sizeof *f);
         const struct wasm_sig *sig = sig_of(s, h->signature);
-        struct wasm_definition *d = define(s, span_str(h->module), span_str(h->name), e);
+        struct wasm_definition *d = define_name(s, span_str(h->module), span_str(h->name), e);
         if (!d || !f || !sig)
                 return err_set(e, ERR_MEMORY, 0, "out of memory");
 
@@ -108,7 +108,7 @@ int wasm_define(struct wasm_store *s, const struct wasm_host *h, struct err *e)
 
 int wasm_define_instance(struct wasm_store *s, struct span module, struct wasm_instance *inst, struct err *e)
 {
-        struct wasm_definition *d = define(s, module, span_of("", 0), e);
+        struct wasm_definition *d = define_name(s, module, span_of("", 0), e);
 
         if (!d)
                 return -1;
@@ -243,7 +243,7 @@ static const struct {
           "built with @assemblyscript/wasi-shim, or emcc -sSTANDALONE_WASM, it needs WASI alone" },
 };
 
-static bool fits(const char *pattern, struct span s)
+static bool pattern_fits(const char *pattern, struct span s)
 {
         size_t n = strlen(pattern);
 
@@ -256,8 +256,8 @@ static int not_found(const struct wasm_module *m, const char *which, struct err 
 {
         for (size_t row = 0; row < sizeof foreign / sizeof *foreign; row++)
                 for (uint32_t k = 0; k < m->n_imports; k++)
-                        if (fits(foreign[row].module, m->imports[k].module) &&
-                            fits(foreign[row].name, m->imports[k].name)) {
+                        if (pattern_fits(foreign[row].module, m->imports[k].module) &&
+                            pattern_fits(foreign[row].name, m->imports[k].name)) {
                                 (void) err_set(e, ERR_EXEC, 0,
                                                "the module imports %s, which does not exist: %s", which,
                                                foreign[row].is);

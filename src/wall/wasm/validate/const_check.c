@@ -8,7 +8,7 @@ struct const_stack {
 };
 
 /* Returns the type that an instruction without operands pushes, or WASM_NO_TYPE if it is not constant. */
-static uint8_t pushed(const struct wasm_module *m, const struct wasm_insn *x)
+static uint8_t pushed_type(const struct wasm_module *m, const struct wasm_insn *x)
 {
         switch (x->op) {
         case WASM_I32_CONST:
@@ -35,7 +35,7 @@ static bool is_arithmetic(uint16_t op)
         return (op >= WASM_I32_ADD && op <= WASM_I32_MUL) || (op >= WASM_I64_ADD && op <= WASM_I64_MUL);
 }
 
-static const char *step(const struct wasm_module *m, struct const_stack *s, const struct wasm_insn *x)
+static const char *step_const(const struct wasm_module *m, struct const_stack *s, const struct wasm_insn *x)
 {
         if (is_arithmetic(x->op)) {
                 uint8_t t = (uint8_t) wasm_letter_type(x->row->sig[0]);
@@ -45,7 +45,7 @@ static const char *step(const struct wasm_module *m, struct const_stack *s, cons
                 return NULL;
         }
 
-        uint8_t t = pushed(m, x);
+        uint8_t t = pushed_type(m, x);
         if (t == WASM_NO_TYPE)
                 return "constant expression required, or an unknown global or function";
         if (s->n == WASM_MAX_CONST)
@@ -64,7 +64,7 @@ const char *wasm_check_const(const struct wasm_module *m, struct wasm_const x, u
         while (!wasm_reader_done(&r)) {
                 if (!wasm_insn_read(&r, &insn))
                         return r.bad;
-                const char *bad = step(m, &s, &insn);
+                const char *bad = step_const(m, &s, &insn);
                 if (bad)
                         return bad;
         }

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-static int bad(struct err *e, const char *why)
+static int bad_module(struct err *e, const char *why)
 {
         return err_set(e, ERR_EXEC, 0, "the module is not valid: %s", why);
 }
@@ -14,7 +14,7 @@ static int check_types(const struct wasm_module *m, struct err *e)
 {
         for (uint32_t i = 0; i < m->n_funcs; i++)
                 if (m->funcs[i] >= m->n_types)
-                        return bad(e, "unknown type");
+                        return bad_module(e, "unknown type");
 
         return 0;
 }
@@ -22,10 +22,10 @@ static int check_types(const struct wasm_module *m, struct err *e)
 static int check_sizes(const struct wasm_module *m, struct err *e)
 {
         if (m->n_tables > WASM_MAX_TABLES)
-                return bad(e, "more tables than this engine's cap");
+                return bad_module(e, "more tables than this engine's cap");
         for (uint32_t i = 0; i < m->n_tables; i++)
                 if (m->tables[i].size.min > m->tables[i].size.max)
-                        return bad(e, "size minimum must not be greater than maximum");
+                        return bad_module(e, "size minimum must not be greater than maximum");
 
         if (m->n_memories > 1)
                 return err_set(e, ERR_EXEC, 0,
@@ -33,9 +33,9 @@ static int check_sizes(const struct wasm_module *m, struct err *e)
         if (m->n_memories == 0)
                 return 0;
         if (m->memory.min > m->memory.max)
-                return bad(e, "size minimum must not be greater than maximum");
+                return bad_module(e, "size minimum must not be greater than maximum");
         if (m->memory.min > WASM_MAX_PAGES || (m->memory.has_max && m->memory.max > WASM_MAX_PAGES))
-                return bad(e, "memory size must be at most 65536 pages (4GiB)");
+                return bad_module(e, "memory size must be at most 65536 pages (4GiB)");
 
         return 0;
 }
@@ -45,7 +45,7 @@ static int check_globals(const struct wasm_module *m, struct err *e)
         for (uint32_t i = m->n_imported_globals; i < m->n_globals; i++) {
                 const char *why = wasm_check_const(m, m->global_inits[i], m->globals[i].type);
                 if (why)
-                        return bad(e, why);
+                        return bad_module(e, why);
         }
 
         return 0;
@@ -70,19 +70,19 @@ static int by_name(const void *a, const void *b)
 static int check_exports(const struct wasm_module *m, struct err *e)
 {
         struct wasm_export *sorted = calloc(m->n_exports + 1, sizeof *sorted);
-        int failed = sorted ? 0 : bad(e, "out of memory");
+        int failed = sorted ? 0 : bad_module(e, "out of memory");
 
         for (uint32_t i = 0; i < m->n_exports && !failed; i++) {
                 sorted[i] = m->exports[i];
                 if (m->exports[i].index >= count_of(m, m->exports[i].kind))
-                        failed = bad(e, "an export is unknown");
+                        failed = bad_module(e, "an export is unknown");
         }
 
         if (!failed && m->n_exports)
                 qsort(sorted, m->n_exports, sizeof *sorted, by_name);
         for (uint32_t i = 1; i < m->n_exports && !failed; i++)
                 if (by_name(&sorted[i - 1], &sorted[i]) == 0)
-                        failed = bad(e, "duplicate export name");
+                        failed = bad_module(e, "duplicate export name");
 
         free(sorted);
         return failed;
@@ -93,10 +93,10 @@ static int check_start(const struct wasm_module *m, struct err *e)
         if (!m->has_start)
                 return 0;
         if (m->start >= m->n_funcs)
-                return bad(e, "unknown function");
+                return bad_module(e, "unknown function");
 
         const struct wasm_functype *t = wasm_type_of_func(m, m->start);
-        return t->n_params || t->n_results ? bad(e, "start function") : 0;
+        return t->n_params || t->n_results ? bad_module(e, "start function") : 0;
 }
 
 static int check_elem(const struct wasm_module *m, const struct wasm_elem *x, struct err *e)
@@ -105,15 +105,15 @@ static int check_elem(const struct wasm_module *m, const struct wasm_elem *x, st
 
         if (x->mode == WASM_ACTIVE) {
                 if (x->table >= m->n_tables)
-                        return bad(e, "unknown table");
+                        return bad_module(e, "unknown table");
                 if (m->tables[x->table].type != x->type)
-                        return bad(e, "type mismatch: an element segment and its table");
+                        return bad_module(e, "type mismatch: an element segment and its table");
                 why = wasm_check_const(m, x->offset, WASM_I32);
         }
         for (uint32_t i = 0; i < x->count && !why; i++)
                 why = wasm_check_const(m, x->items[i], x->type);
 
-        return why ? bad(e, why) : 0;
+        return why ? bad_module(e, why) : 0;
 }
 
 static int check_segments(const struct wasm_module *m, struct err *e)
@@ -127,13 +127,13 @@ static int check_segments(const struct wasm_module *m, struct err *e)
                                           ? wasm_check_const(m, m->datas[i].offset, WASM_I32)
                                           : NULL;
                 if (why)
-                        return bad(e, why);
+                        return bad_module(e, why);
         }
 
         return 0;
 }
 
-static void declare(struct wasm_module *m, struct wasm_const x)
+static void declare_refs(struct wasm_module *m, struct wasm_const x)
 {
         struct wasm_reader r = { x.code.p, x.code.p, x.code.p + x.code.n, NULL, 0, NULL };
         struct wasm_insn insn;
@@ -148,16 +148,16 @@ static int declare_all(struct wasm_module *m, struct err *e)
 {
         m->declared = arena_alloc(&m->arena, m->n_funcs + 1);
         if (!m->declared)
-                return bad(e, "out of memory");
+                return bad_module(e, "out of memory");
 
         for (uint32_t i = 0; i < m->n_exports; i++)
                 if (m->exports[i].kind == WASM_FUNC)
                         m->declared[m->exports[i].index] = 1;
         for (uint32_t i = m->n_imported_globals; i < m->n_globals; i++)
-                declare(m, m->global_inits[i]);
+                declare_refs(m, m->global_inits[i]);
         for (uint32_t i = 0; i < m->n_elems; i++)
                 for (uint32_t k = 0; k < m->elems[i].count; k++)
-                        declare(m, m->elems[i].items[k]);
+                        declare_refs(m, m->elems[i].items[k]);
 
         return 0;
 }
@@ -172,7 +172,7 @@ static int check_bodies(struct wasm_module *m, struct err *e)
         c.ctl = reallocarray(NULL, WASM_MAX_NESTING, sizeof *c.ctl);
         c.locals = malloc(WASM_MAX_LOCALS);
         if (!c.types || !c.ctl || !c.locals)
-                failed = bad(e, "out of memory");
+                failed = bad_module(e, "out of memory");
 
         for (uint32_t i = m->n_imported_funcs; i < m->n_funcs && !failed; i++)
                 if (!wasm_check_body(&c, i)) {
@@ -188,7 +188,7 @@ static int check_bodies(struct wasm_module *m, struct err *e)
 }
 
 /* Without the bodies of functions. */
-static int validate(struct wasm_module *m, struct err *e)
+static int validate_module(struct wasm_module *m, struct err *e)
 {
         static int (*const parts[])(const struct wasm_module *, struct err *) = {
                 check_types, check_sizes, check_globals, check_exports, check_start, check_segments,
@@ -201,15 +201,16 @@ static int validate(struct wasm_module *m, struct err *e)
         return declare_all(m, e);
 }
 
-static struct wasm_module *load(struct span bytes, bool is_known, struct err *e)
+static struct wasm_module *load_bytes(struct span bytes, bool is_known, struct err *e)
 {
         struct wasm_module *m = calloc(1, sizeof *m);
 
         if (!m) {
-                (void) bad(e, "out of memory");
+                (void) bad_module(e, "out of memory");
                 return NULL;
         }
-        if (wasm_decode(m, bytes, e) < 0 || validate(m, e) < 0 || (!is_known && check_bodies(m, e) < 0)) {
+        if (wasm_decode(m, bytes, e) < 0 || validate_module(m, e) < 0 ||
+            (!is_known && check_bodies(m, e) < 0)) {
                 wasm_module_free(m);
                 return NULL;
         }
@@ -217,9 +218,12 @@ static struct wasm_module *load(struct span bytes, bool is_known, struct err *e)
         return m;
 }
 
-struct wasm_module *wasm_module_load(struct span bytes, struct err *e) { return load(bytes, false, e); }
+struct wasm_module *wasm_module_load(struct span bytes, struct err *e) { return load_bytes(bytes, false, e); }
 
-struct wasm_module *wasm_module_load_known(struct span bytes, struct err *e) { return load(bytes, true, e); }
+struct wasm_module *wasm_module_load_known(struct span bytes, struct err *e)
+{
+        return load_bytes(bytes, true, e);
+}
 
 void wasm_module_free(struct wasm_module *m)
 {

@@ -2,7 +2,7 @@
 /* wall/wasm/wasi/wasi_define.c - makes the calls importable. */
 #include "wall/wasm/wasi/wasi_internal.h"
 
-static enum wasm_trap enter(struct wasm_instance *caller, void *user, uint64_t *slots)
+static enum wasm_trap enter_call(struct wasm_instance *caller, void *user, uint64_t *slots)
 {
         const struct wasi_bound *b = user;
         struct wasi_call c = { .w = b->w, .inst = caller, .a = slots };
@@ -22,7 +22,7 @@ int wasi_define(struct wasi *w, struct wasm_store *s, struct err *e)
                 const struct wasm_host h = { .module = "wasi_snapshot_preview1",
                                              .name = row->name,
                                              .signature = row->signature,
-                                             .fn = enter,
+                                             .fn = enter_call,
                                              .user = &w->bound[i] };
                 if (wasm_define(s, &h, e) < 0)
                         return -1;

@@ -103,7 +103,7 @@ enum wasi_errno wasi_file_add(struct wasi *w, const struct wasi_file *f, uint32_
         return WASI_MFILE;
 }
 
-static int add(struct wasi *w, const struct wasi_file *f, struct err *e)
+static int add_file(struct wasi *w, const struct wasi_file *f, struct err *e)
 {
         uint32_t at;
         if (wasi_file_add(w, f, &at) != WASI_SUCCESS)
@@ -114,16 +114,16 @@ static int add(struct wasi *w, const struct wasi_file *f, struct err *e)
 
 int wasi_open_door(struct wasi *w, const struct wasi_door *d, struct err *e)
 {
-        return add(w,
-                   &(struct wasi_file){ .used = true,
-                                        .fd = d->fd,
-                                        .type = WASI_DIRECTORY,
-                                        .writable = d->writable,
-                                        .preopen = d->name,
-                                        .only = d->only,
-                                        .rights = dir_rights,
-                                        .inheriting = dir_inheriting },
-                   e);
+        return add_file(w,
+                        &(struct wasi_file){ .used = true,
+                                             .fd = d->fd,
+                                             .type = WASI_DIRECTORY,
+                                             .writable = d->writable,
+                                             .preopen = d->name,
+                                             .only = d->only,
+                                             .rights = dir_rights,
+                                             .inheriting = dir_inheriting },
+                        e);
 }
 
 int wasi_open_handle(struct wasi *w, int fd, struct err *e)
@@ -132,7 +132,7 @@ int wasi_open_handle(struct wasi *w, int fd, struct err *e)
         if (wasi_file_init(&f, fd) != WASI_SUCCESS)
                 return err_set(e, ERR_IO, errno, "descriptor %d is not open", fd);
 
-        return add(w, &f, e);
+        return add_file(w, &f, e);
 }
 
 struct wasi *wasi_new(const struct wasi_config *c, struct err *e)

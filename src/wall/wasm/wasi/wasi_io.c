@@ -10,7 +10,7 @@
 typedef ssize_t transfer(int fd, const struct iovec *v, int n);
 typedef ssize_t transfer_at(int fd, const struct iovec *v, int n, off_t at);
 
-static enum wasi_errno move(const struct wasi_call *c, transfer *go)
+static enum wasi_errno move_bytes(const struct wasi_call *c, transfer *go)
 {
         struct iovec v[WASI_IOVS];
         uint32_t n = wasi_u32(c, 2);
@@ -37,12 +37,12 @@ static enum wasi_errno move_at(const struct wasi_call *c, transfer_at *go)
         return moved < 0 ? wasi_errno(errno) : wasi_store(c, wasi_u32(c, 4), 4, (uint64_t) moved);
 }
 
-WASI_CALL(fd_read) { return move(c, readv); }
-WASI_CALL(fd_write) { return move(c, writev); }
+WASI_CALL(fd_read) { return move_bytes(c, readv); }
+WASI_CALL(fd_write) { return move_bytes(c, writev); }
 WASI_CALL(fd_pread) { return move_at(c, preadv); }
 WASI_CALL(fd_pwrite) { return move_at(c, pwritev); }
 
-static enum wasi_errno seek(const struct wasi_call *c, int64_t by, int whence, uint32_t ret)
+static enum wasi_errno seek_file(const struct wasi_call *c, int64_t by, int whence, uint32_t ret)
 {
         off_t at = lseek(c->file->fd, by, whence);
         return at < 0 ? wasi_errno(errno) : wasi_store(c, ret, 8, (uint64_t) at);
@@ -60,10 +60,10 @@ WASI_CALL(fd_seek)
         if (!(c->file->rights & enough))
                 return c->file->type == WASI_REGULAR_FILE ? WASI_NOTCAPABLE : wasi_errno(ESPIPE);
 
-        return seek(c, (int64_t) c->a[1], whences[whence], wasi_u32(c, 3));
+        return seek_file(c, (int64_t) c->a[1], whences[whence], wasi_u32(c, 3));
 }
 
-WASI_CALL(fd_tell) { return seek(c, 0, SEEK_CUR, wasi_u32(c, 1)); }
+WASI_CALL(fd_tell) { return seek_file(c, 0, SEEK_CUR, wasi_u32(c, 1)); }
 WASI_CALL(fd_sync) { return wasi_result(fsync(c->file->fd)); }
 WASI_CALL(fd_datasync) { return wasi_result(fdatasync(c->file->fd)); }
 

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 /* Finds a name that is to change. */
-static enum wasi_errno find(const struct wasi_call *c, const struct wasi_file *f, unsigned arg,
-                            struct wasi_path *p)
+static enum wasi_errno find_path(const struct wasi_call *c, const struct wasi_file *f, unsigned arg,
+                                 struct wasi_path *p)
 {
         const uint32_t at[] = { wasi_u32(c, arg), wasi_u32(c, arg + 1) };
         enum wasi_errno r = wasi_path_find(c, f, at, false, p);
@@ -49,7 +49,7 @@ static enum wasi_errno check_slash(const struct wasi_path *p)
 WASI_CALL(path_create_directory)
 {
         struct wasi_path p;
-        enum wasi_errno r = find(c, c->file, 1, &p);
+        enum wasi_errno r = find_path(c, c->file, 1, &p);
         if (!r)
                 r = wasi_result(mkdirat(p.dir, p.name, 0777));
 
@@ -60,7 +60,7 @@ WASI_CALL(path_create_directory)
 WASI_CALL(path_remove_directory)
 {
         struct wasi_path p;
-        enum wasi_errno r = find(c, c->file, 1, &p);
+        enum wasi_errno r = find_path(c, c->file, 1, &p);
         if (!r)
                 r = wasi_result(unlinkat(p.dir, p.name, AT_REMOVEDIR));
 
@@ -71,7 +71,7 @@ WASI_CALL(path_remove_directory)
 WASI_CALL(path_unlink_file)
 {
         struct wasi_path p;
-        enum wasi_errno r = find(c, c->file, 1, &p);
+        enum wasi_errno r = find_path(c, c->file, 1, &p);
         if (!r)
                 r = check_slash(&p);
 
@@ -106,7 +106,7 @@ WASI_CALL(path_symlink)
 
         (void) memcpy(target, text, n);
         target[n] = '\0';
-        r = find(c, dir, 3, &p);
+        r = find_path(c, dir, 3, &p);
         if (!r && p.must_be_dir)
                 r = check_slash(&p) == WASI_NOENT ? WASI_NOENT : WASI_EXIST;
 
@@ -143,8 +143,8 @@ WASI_CALL(path_rename)
         if (r)
                 return r;
 
-        r = find(c, c->file, 1, &from);
-        enum wasi_errno second = find(c, dir, 4, &to);
+        r = find_path(c, c->file, 1, &from);
+        enum wasi_errno second = find_path(c, dir, 4, &to);
         if (!r)
                 r = second;
 
@@ -176,8 +176,8 @@ WASI_CALL(path_link)
         if (wasi_u32(c, 1) & WASI_SYMLINK_FOLLOW)
                 return WASI_INVAL;
 
-        r = find(c, c->file, 2, &from);
-        enum wasi_errno second = find(c, dir, 5, &to);
+        r = find_path(c, c->file, 2, &from);
+        enum wasi_errno second = find_path(c, dir, 5, &to);
         if (!r)
                 r = second;
 

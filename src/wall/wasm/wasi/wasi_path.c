@@ -152,7 +152,7 @@ static int go_on(struct walk *k)
 }
 
 /* Copies the path out of the guest's memory. */
-static enum wasi_errno take(const struct wasi_call *c, const uint32_t at[2], struct wasi_path *p)
+static enum wasi_errno take_path(const struct wasi_call *c, const uint32_t at[2], struct wasi_path *p)
 {
         const char *text = wasi_at(c, at[0], at[1]);
         if (at[1] >= WASI_PATH_MAX)
@@ -186,7 +186,7 @@ enum wasi_errno wasi_path_find(const struct wasi_call *c, const struct wasi_file
         ret->dir = f->fd;
         ret->must_be_dir = false;
 
-        enum wasi_errno r = take(c, at, ret);
+        enum wasi_errno r = take_path(c, at, ret);
         if (r)
                 return r;
 

@@ -67,7 +67,7 @@ static void want_fd(const struct wasi_call *c, struct polling *p, uint32_t i, co
                                              .events = w->type == WASI_EVENT_READ ? POLLIN : POLLOUT };
 }
 
-static enum wasi_errno take(const struct wasi_call *c, struct polling *p, const uint8_t *s)
+static enum wasi_errno take_subscription(const struct wasi_call *c, struct polling *p, const uint8_t *s)
 {
         for (uint32_t i = 0; i < p->n; i++, s += WASI_SUBSCRIPTION_SIZE) {
                 struct wanted *w = &p->wanted[i];
@@ -105,7 +105,7 @@ static void put_event(uint8_t *p, const struct wanted *w, const struct pollfd *f
 }
 
 /* Returns how long it waited, so that a clock that is due is told by the time and not by who woke us. */
-static enum wasi_errno await(struct polling *p, uint64_t *ret_waited)
+static enum wasi_errno await_events(struct polling *p, uint64_t *ret_waited)
 {
         uint64_t ns = p->ready ? 0 : p->soonest_ns, began = now_of(CLOCK_MONOTONIC);
         if (ns > INT64_MAX)
@@ -126,9 +126,9 @@ static enum wasi_errno await(struct polling *p, uint64_t *ret_waited)
 static enum wasi_errno poll_all(const struct wasi_call *c, struct polling *p, const uint8_t *in, uint8_t *out)
 {
         uint64_t waited = 0;
-        enum wasi_errno r = take(c, p, in);
+        enum wasi_errno r = take_subscription(c, p, in);
         if (!r)
-                r = await(p, &waited);
+                r = await_events(p, &waited);
 
         if (r)
                 return r;

@@ -13,7 +13,7 @@ struct sizes {
         uint32_t count, bytes;
 };
 
-static struct sizes measure(const char *const *list)
+static struct sizes measure_list(const char *const *list)
 {
         struct sizes s = { 0 };
         for (; list[s.count]; s.count++)
@@ -23,14 +23,14 @@ static struct sizes measure(const char *const *list)
 
 static enum wasi_errno put_sizes(const struct wasi_call *c, const char *const *list)
 {
-        struct sizes s = measure(list);
+        struct sizes s = measure_list(list);
         enum wasi_errno r = wasi_store(c, wasi_u32(c, 0), 4, s.count);
         return r ? r : wasi_store(c, wasi_u32(c, 1), 4, s.bytes);
 }
 
 static enum wasi_errno put_list(const struct wasi_call *c, const char *const *list)
 {
-        struct sizes s = measure(list);
+        struct sizes s = measure_list(list);
         uint32_t at = wasi_u32(c, 1);
         uint8_t *pointers = wasi_at(c, wasi_u32(c, 0), (uint64_t) s.count * 4);
         char *text = wasi_at(c, at, s.bytes);
@@ -113,14 +113,14 @@ WASI_CALL(random_get)
         return WASI_SUCCESS;
 }
 
-static enum wasi_errno end(struct wasi_call *c, uint32_t code)
+static enum wasi_errno end_program(struct wasi_call *c, uint32_t code)
 {
         c->w->exit_code = code;
         c->ends = true;
         return WASI_SUCCESS;
 }
 
-WASI_CALL(proc_exit) { return end(c, wasi_u32(c, 0)); }
+WASI_CALL(proc_exit) { return end_program(c, wasi_u32(c, 0)); }
 
 /* No signal has a handler: it ends the program, as by a shell's status, or is ignored by default. */
 WASI_CALL(proc_raise)
@@ -131,7 +131,7 @@ WASI_CALL(proc_raise)
                 return WASI_INVAL;
 
         bool ignored = sig == NONE || sig == CHLD || sig == CONT || sig == URG || sig == WINCH;
-        return ignored ? WASI_SUCCESS : end(c, BY_SIGNAL + sig);
+        return ignored ? WASI_SUCCESS : end_program(c, BY_SIGNAL + sig);
 }
 
 WASI_CALL(sched_yield)

@@ -13,7 +13,7 @@ static bool is_socket(const struct wasi_file *f)
         return f->type == WASI_SOCKET_STREAM || f->type == WASI_SOCKET_DGRAM;
 }
 
-static enum wasi_errno check(const struct wasi_file *f, uint64_t right)
+static enum wasi_errno check_right(const struct wasi_file *f, uint64_t right)
 {
         if (!is_socket(f))
                 return WASI_NOTSOCK;
@@ -25,7 +25,7 @@ WASI_CALL(sock_accept)
 {
         uint32_t flags = wasi_u32(c, 1), number;
         struct wasi_file f;
-        enum wasi_errno r = check(c->file, WASI_RIGHT(SOCK_ACCEPT));
+        enum wasi_errno r = check_right(c->file, WASI_RIGHT(SOCK_ACCEPT));
         if (r)
                 return r;
 
@@ -53,7 +53,7 @@ WASI_CALL(sock_recv)
 {
         struct iovec v[WASI_IOVS];
         uint32_t n = wasi_u32(c, 2), flags = wasi_u32(c, 3);
-        enum wasi_errno r = check(c->file, WASI_RIGHT(FD_READ));
+        enum wasi_errno r = check_right(c->file, WASI_RIGHT(FD_READ));
         if (!r)
                 r = flags & ~(uint32_t) (WASI_RECV_PEEK | WASI_RECV_WAITALL)
                             ? WASI_INVAL
@@ -76,7 +76,7 @@ WASI_CALL(sock_send)
 {
         struct iovec v[WASI_IOVS];
         uint32_t n = wasi_u32(c, 2);
-        enum wasi_errno r = check(c->file, WASI_RIGHT(FD_WRITE));
+        enum wasi_errno r = check_right(c->file, WASI_RIGHT(FD_WRITE));
         if (!r)
                 r = wasi_u32(c, 3) ? WASI_INVAL : wasi_iovs(c, wasi_u32(c, 1), n, v);
         if (r)
@@ -91,7 +91,7 @@ WASI_CALL(sock_shutdown)
 {
         static const int how[] = { -1, SHUT_RD, SHUT_WR, SHUT_RDWR };
         uint32_t flags = wasi_u32(c, 1);
-        enum wasi_errno r = check(c->file, WASI_RIGHT(SOCK_SHUTDOWN));
+        enum wasi_errno r = check_right(c->file, WASI_RIGHT(SOCK_SHUTDOWN));
         if (r)
                 return r;
 

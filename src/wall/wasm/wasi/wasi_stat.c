@@ -101,7 +101,7 @@ WASI_CALL(fd_prestat_dir_name)
 
 /* ---- files ---- */
 
-static uint64_t nanoseconds(const struct timespec *t)
+static uint64_t to_nanoseconds(const struct timespec *t)
 {
         return (uint64_t) t->tv_sec * 1000000000 + (uint64_t) t->tv_nsec;
 }
@@ -117,9 +117,9 @@ static enum wasi_errno put_stat(const struct wasi_call *c, uint32_t at, const st
         wasi_put(p + 16, 8, wasi_type_of(st));
         wasi_put(p + 24, 8, st->st_nlink);
         wasi_put(p + 32, 8, (uint64_t) st->st_size);
-        wasi_put(p + 40, 8, nanoseconds(&st->st_atim));
-        wasi_put(p + 48, 8, nanoseconds(&st->st_mtim));
-        wasi_put(p + 56, 8, nanoseconds(&st->st_ctim));
+        wasi_put(p + 40, 8, to_nanoseconds(&st->st_atim));
+        wasi_put(p + 48, 8, to_nanoseconds(&st->st_mtim));
+        wasi_put(p + 56, 8, to_nanoseconds(&st->st_ctim));
         return WASI_SUCCESS;
 }
 

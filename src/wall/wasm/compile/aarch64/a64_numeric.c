@@ -137,7 +137,7 @@ static const struct row {
 #undef MEM
 };
 
-static void swap(struct operand *a, struct operand *b)
+static void swap_operands(struct operand *a, struct operand *b)
 {
         struct operand t = *a;
 
@@ -177,13 +177,13 @@ static bool with_constant(const struct row *w, const struct operand *b, uint32_t
         return true;
 }
 
-static void binary(struct compiler *c, const struct row *w)
+static void emit_binary(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
         uint32_t op;
 
         if (w->more && a.place == CONSTANT)
-                swap(&a, &b);
+                swap_operands(&a, &b);
         if ((w->form == SUM || w->form == LOGIC) && with_constant(w, &b, &op)) {
                 unsigned from = op_use(c, &a);
                 unsigned to = result_after(c, a.type, &a, NULL);
@@ -211,7 +211,7 @@ static void shift_by(struct compiler *c, const struct row *w, unsigned to, unsig
                                      ((w->more == 3 ? by : bits - by) & (bits - 1)) << 10 | from << 5 | to);
 }
 
-static void shift(struct compiler *c, const struct row *w)
+static void emit_shift(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned from = op_use(c, &a);
@@ -231,7 +231,7 @@ static void shift(struct compiler *c, const struct row *w)
         op_push_reg(c, a.type, to);
 }
 
-static unsigned swapped(unsigned cc)
+static unsigned swapped_cond(unsigned cc)
 {
         static const uint8_t other[] = {
                 [CC_EQ] = CC_EQ, [CC_NE] = CC_NE, [CC_HS] = CC_LS, [CC_LS] = CC_HS, [CC_LO] = CC_HI,
@@ -240,15 +240,15 @@ static unsigned swapped(unsigned cc)
         return other[cc];
 }
 
-static void compare(struct compiler *c, const struct row *w)
+static void emit_compare(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned cc = w->more;
         uint32_t imm, size = a64_wide(w->wide);
 
         if (a.place == CONSTANT) {
-                swap(&a, &b);
-                cc = swapped(cc);
+                swap_operands(&a, &b);
+                cc = swapped_cond(cc);
         }
         unsigned first = op_use(c, &a);
         uint64_t minus = w->wide ? 0 - b.value : (uint32_t) (0 - b.value);
@@ -263,7 +263,7 @@ static void compare(struct compiler *c, const struct row *w)
         op_push_flags(c, cc);
 }
 
-static void eqz(struct compiler *c, const struct row *w)
+static void emit_eqz(struct compiler *c, const struct row *w)
 {
         if (!w->wide && c->operands[c->n_operands - 1].place == IN_FLAGS) {
                 c->operands[c->n_operands - 1].value ^= 1;
@@ -288,7 +288,7 @@ static void compare_floats(struct compiler *c, const struct row *w)
 }
 
 /* One operand; the result may have another type. */
-static void unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
 {
         struct operand a = op_pop(c);
         uint8_t type = wasm_sig_result(x->row->sig);
@@ -303,7 +303,7 @@ static void unary(struct compiler *c, const struct wasm_insn *x, const struct ro
 
 /* The register with the address and offset, to be added to the memory. It is inside the memory's guards,
  * whatever the address. */
-static unsigned address(struct compiler *c, struct operand *a, uint64_t offset)
+static unsigned emit_address(struct compiler *c, struct operand *a, uint64_t offset)
 {
         if (a->place == CONSTANT) {
                 a64_const(&c->k, X16, a->value + offset);
@@ -317,7 +317,7 @@ static unsigned address(struct compiler *c, struct operand *a, uint64_t offset)
         return X16;
 }
 
-static void access(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_access(struct compiler *c, const struct wasm_insn *x, const struct row *w)
 {
         uint8_t type = wasm_sig_result(x->row->sig);
         struct operand v = { .place = CONSTANT, .type = WASM_I32 };
@@ -328,7 +328,7 @@ static void access(struct compiler *c, const struct wasm_insn *x, const struct r
         bool is_zero = v.place == CONSTANT && v.value == 0 && !is_float(v.type);
         unsigned reg = is_zero ? ZERO_REG : op_use(c, &v);
         struct operand a = op_pop(c);
-        unsigned at = address(c, &a, x->value);
+        unsigned at = emit_address(c, &a, x->value);
         op_free(c, &a);
         op_free(c, &v);
         if (!is_store)
@@ -349,26 +349,26 @@ bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
         case LOGIC:
         case MULTIPLY:
         case FLOAT2:
-                binary(c, w);
+                emit_binary(c, w);
                 return true;
         case SHIFT:
-                shift(c, w);
+                emit_shift(c, w);
                 return true;
         case COMPARE:
-                compare(c, w);
+                emit_compare(c, w);
                 return true;
         case EQZ:
-                eqz(c, w);
+                emit_eqz(c, w);
                 return true;
         case FCOMPARE:
                 compare_floats(c, w);
                 return true;
         case UNARY:
         case BITS:
-                unary(c, x, w);
+                emit_unary(c, x, w);
                 return true;
         case ACCESS:
-                access(c, x, w);
+                emit_access(c, x, w);
                 return true;
         case DIVIDE:
                 a64_divide(c, x);

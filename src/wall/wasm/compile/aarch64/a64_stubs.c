@@ -28,7 +28,7 @@ static void move_sp(struct code *k, unsigned to, unsigned from)
         put32(k, A64_ADD_IMM | A64_WIDE | from << 5 | to);
 }
 
-static void fuel(struct code *k, bool is_load)
+static void emit_fuel(struct code *k, bool is_load)
 {
         mc_data(k, X4, DATA_FUEL);
         if (is_load)
@@ -58,7 +58,7 @@ static void stub_enter(struct code *k, struct stubs *ret)
         mc_data(k, X3, DATA_MACHINE);
         store_stack(k, FIELD(host_stack));
         switch_stack(k, FIELD(return_stack));
-        fuel(k, true);
+        emit_fuel(k, true);
         mc_move(k, WASM_I64, FRAME_REG, X1);
         mc_call_reg(k, X0, false);
         mc_data(k, X3, DATA_MACHINE);
@@ -68,14 +68,14 @@ static void stub_enter(struct code *k, struct stubs *ret)
 
         ret->leave = k->at; /* with the trap in x0 */
         mc_data(k, X3, DATA_MACHINE);
-        fuel(k, false);
+        emit_fuel(k, false);
         switch_stack(k, FIELD(host_stack));
         pop_pairs(k);
         put32(k, A64_RET);
 }
 
 /* Registers of locals that C does not keep. */
-static void keep(struct code *k, bool is_load)
+static void keep_registers(struct code *k, bool is_load)
 {
         for (unsigned i = 0; i < KEPT_LOCALS; i++) {
                 uint32_t at = FIELD(saved) + 8 * i;
@@ -93,18 +93,18 @@ static void stub_helper(struct code *k, struct stubs *ret)
         mc_data(k, X3, DATA_MACHINE);
         mc_store(k, WASM_I64, X30, X3, FIELD(back));
         store_stack(k, FIELD(stack));
-        keep(k, false);
-        fuel(k, false);
+        keep_registers(k, false);
+        emit_fuel(k, false);
         switch_stack(k, FIELD(host_stack));
         mc_call_reg(k, X16, false);
         mc_data(k, X3, DATA_MACHINE);
-        fuel(k, true);
+        emit_fuel(k, true);
         mc_test(k, false, X0);
         uint32_t at[2];
         (void) mc_jump_if(k, CC_NE, at);
         mc_patch(k, at[0], ret->leave);
         switch_stack(k, FIELD(stack));
-        keep(k, true);
+        keep_registers(k, true);
         mc_load(k, WASM_I64, X30, X3, FIELD(back));
         put32(k, A64_RET);
 }

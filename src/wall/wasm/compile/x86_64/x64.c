@@ -4,7 +4,7 @@
 
 enum { INSTRUCTION = 16 }; /* bytes of the longest */
 
-static void ensure(struct code *k)
+static void ensure_room(struct code *k)
 {
         if (k->at + INSTRUCTION > k->room) {
                 k->full = true;
@@ -36,7 +36,7 @@ void x64_op(struct code *k, uint32_t op, bool wide, unsigned reg, struct rm m)
 {
         unsigned rex = (wide ? 8u : 0) | (reg >> 3 & 1) << 2 | (m.reg >> 3 & 1), map = op >> 8 & 3;
 
-        ensure(k);
+        ensure_room(k);
         if (m.is_mem && m.index != 0xff)
                 rex |= (m.index >> 3 & 1u) << 1;
         if (op >> 16)
@@ -93,7 +93,7 @@ void x64_const(struct code *k, unsigned reg, uint64_t v)
 
 void x64_data(struct code *k, uint32_t op, unsigned reg, uint32_t index)
 {
-        ensure(k);
+        ensure_room(k);
         add8(k, 0x48 | (reg >> 3 & 1) << 2);
         add8(k, op);
         add8(k, (reg & 7) << 3 | 5); /* rip + 32 bits */

@@ -138,7 +138,7 @@ static bool is_imm(const struct operand *x, int32_t *ret)
         return x->type == WASM_I32 || x->value == (uint64_t) (int64_t) *ret;
 }
 
-static void swap(struct operand *a, struct operand *b)
+static void swap_operands(struct operand *a, struct operand *b)
 {
         struct operand t = *a;
 
@@ -168,13 +168,13 @@ static bool add_by_lea(struct compiler *c, const struct row *w, struct operand *
         return true;
 }
 
-static void binary(struct compiler *c, const struct row *w)
+static void emit_binary(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
         int32_t imm;
 
         if (w->more && (a.place == CONSTANT || (a.place != IN_REG && b.place == IN_REG)))
-                swap(&a, &b);
+                swap_operands(&a, &b);
         if (add_by_lea(c, w, &a, &b))
                 return;
 
@@ -197,7 +197,7 @@ static void binary(struct compiler *c, const struct row *w)
         op_push_reg(c, a.type, to);
 }
 
-static void shift(struct compiler *c, const struct row *w)
+static void emit_shift(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
 
@@ -215,7 +215,7 @@ static void shift(struct compiler *c, const struct row *w)
         op_push_reg(c, a.type, to);
 }
 
-static unsigned swapped(unsigned cc)
+static unsigned swapped_cond(unsigned cc)
 {
         switch (cc) {
         case CC_L:
@@ -239,15 +239,15 @@ static unsigned swapped(unsigned cc)
         }
 }
 
-static void compare(struct compiler *c, const struct row *w)
+static void emit_compare(struct compiler *c, const struct row *w)
 {
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned cc = w->more;
         int32_t imm;
 
         if (a.place == CONSTANT) {
-                swap(&a, &b);
-                cc = swapped(cc);
+                swap_operands(&a, &b);
+                cc = swapped_cond(cc);
         }
         if (is_imm(&b, &imm)) {
                 struct rm m = op_rm(c, &a);
@@ -264,7 +264,7 @@ static void compare(struct compiler *c, const struct row *w)
         op_push_flags(c, cc);
 }
 
-static void eqz(struct compiler *c, const struct row *w)
+static void emit_eqz(struct compiler *c, const struct row *w)
 {
         if (!w->wide && c->operands[c->n_operands - 1].place == IN_FLAGS) {
                 c->operands[c->n_operands - 1].value ^= 1;
@@ -283,7 +283,7 @@ static void compare_floats(struct compiler *c, const struct row *w)
         struct operand b = op_pop(c), a = op_pop(c);
 
         if (w->more & 0x80)
-                swap(&a, &b);
+                swap_operands(&a, &b);
         unsigned first = op_use(c, &a);
         x64_op(&c->k, w->op, false, first, op_rm(c, &b));
         op_free(c, &a);
@@ -292,7 +292,7 @@ static void compare_floats(struct compiler *c, const struct row *w)
 }
 
 /* One operand; the result may have another type. */
-static void unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
 {
         struct operand a = op_pop(c);
         uint8_t type = result_of(x);
@@ -322,7 +322,7 @@ static void unary(struct compiler *c, const struct wasm_insn *x, const struct ro
 }
 
 /* The memory at an address and offset. It is inside the memory's guards, whatever the address. */
-static struct rm address(struct compiler *c, struct operand *a, uint64_t offset)
+static struct rm emit_address(struct compiler *c, struct operand *a, uint64_t offset)
 {
         if (a->place == CONSTANT) {
                 uint64_t at = a->value + offset;
@@ -340,10 +340,10 @@ static struct rm address(struct compiler *c, struct operand *a, uint64_t offset)
         return (struct rm){ true, MEMORY_REG, RCX, 0, 0 };
 }
 
-static void load(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_load(struct compiler *c, const struct wasm_insn *x, const struct row *w)
 {
         struct operand a = op_pop(c);
-        struct rm m = address(c, &a, x->value);
+        struct rm m = emit_address(c, &a, x->value);
 
         op_free(c, &a);
         unsigned to = rg_result(c, result_of(x));
@@ -351,11 +351,11 @@ static void load(struct compiler *c, const struct wasm_insn *x, const struct row
         op_push_reg(c, result_of(x), to);
 }
 
-static void store(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_store(struct compiler *c, const struct wasm_insn *x, const struct row *w)
 {
         struct operand v = op_pop(c), a = op_pop(c);
         unsigned value = op_use(c, &v);
-        struct rm m = address(c, &a, x->value);
+        struct rm m = emit_address(c, &a, x->value);
 
         x64_op(&c->k, w->op, w->wide, value, m);
         op_free(c, &v);
@@ -419,16 +419,16 @@ bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
         case ALU:
         case MUL:
         case FLOAT2:
-                binary(c, w);
+                emit_binary(c, w);
                 return true;
         case SHIFT:
-                shift(c, w);
+                emit_shift(c, w);
                 return true;
         case COMPARE:
-                compare(c, w);
+                emit_compare(c, w);
                 return true;
         case EQZ:
-                eqz(c, w);
+                emit_eqz(c, w);
                 return true;
         case FCOMPARE:
                 compare_floats(c, w);
@@ -437,13 +437,13 @@ bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
         case ROUND:
         case CONVERT:
         case EXTEND:
-                unary(c, x, w);
+                emit_unary(c, x, w);
                 return true;
         case LOAD:
-                load(c, x, w);
+                emit_load(c, x, w);
                 return true;
         case STORE:
-                store(c, x, w);
+                emit_store(c, x, w);
                 return true;
         }
         return false;

@@ -50,7 +50,7 @@ static void stub_enter(struct code *k, struct stubs *ret)
 }
 
 /* Registers of locals that C does not keep. */
-static void keep(struct code *k, bool is_load)
+static void keep_registers(struct code *k, bool is_load)
 {
         for (unsigned i = 0; i < 10; i++) {
                 struct rm at = FIELD(saved[i]);
@@ -69,7 +69,7 @@ static void stub_helper(struct code *k, struct stubs *ret)
         mc_data(k, R8, DATA_MACHINE);
         x64_op(k, OP_STORE, true, RCX, FIELD(back));
         x64_op(k, OP_STORE, true, RSP, FIELD(stack));
-        keep(k, false);
+        keep_registers(k, false);
         store_fuel(k);
         x64_op(k, OP_MOV, true, RSP, FIELD(host_stack));
         x64_op(k, 0xff, false, 2, rm_reg(RAX));
@@ -78,7 +78,7 @@ static void stub_helper(struct code *k, struct stubs *ret)
         x64_op(k, OP_TEST, false, RAX, rm_reg(RAX));
         mc_patch(k, x64_jcc(k, CC_NE), ret->leave);
         x64_op(k, OP_MOV, true, RSP, FIELD(stack));
-        keep(k, true);
+        keep_registers(k, true);
         x64_op(k, 0xff, false, 4, FIELD(back)); /* jmp */
 }
 
