@@ -4,6 +4,9 @@
  * build is not understood rather than misread. */
 #include "broker/egress/internal.h"
 
+#define NUM(m)    WIRE_NUMBER(struct egress_message, m)
+#define STRING(m) WIRE_STRING(struct egress_message, m)
+
 static const struct wire_field order[] = {
         WIRE_NUMBER(struct egress_order, command),
         WIRE_NUMBER(struct egress_order, kind),
@@ -13,40 +16,18 @@ static const struct wire_field order[] = {
 const struct wire_form egress_order_form = WIRE_FORM(WIRE_EGRESS_ORDER, 1, struct egress_order, order);
 
 static const struct wire_field message[] = {
-        WIRE_NUMBER(struct egress_message, word),
-        WIRE_NUMBER(struct egress_message, limits),
-        WIRE_NUMBER(struct egress_message, lost),
-        WIRE_NUMBER(struct egress_message, denied_lost),
-        WIRE_NUMBER(struct egress_message, recorded),
-        WIRE_NUMBER(struct egress_message, unrecorded),
-        WIRE_NUMBER(struct egress_message, record_failed),
-        WIRE_NUMBER(struct egress_message, bundle_bytes),
-        WIRE_NUMBER(struct egress_message, after),
-        WIRE_STRING(struct egress_message, label),
-        WIRE_NUMBER(struct egress_message, error.code),
-        WIRE_NUMBER(struct egress_message, error.step),
-        WIRE_NUMBER(struct egress_message, error.sys),
-        WIRE_STRING(struct egress_message, error.what),
-        WIRE_STRING(struct egress_message, error.hint),
-        WIRE_NUMBER(struct egress_message, row.index),
-        WIRE_NUMBER(struct egress_message, row.allowed),
-        WIRE_NUMBER(struct egress_message, row.reach),
-        WIRE_NUMBER(struct egress_message, row.seen),
-        WIRE_NUMBER(struct egress_message, row.form),
-        WIRE_NUMBER(struct egress_message, row.connections),
-        WIRE_NUMBER(struct egress_message, row.requests),
-        WIRE_NUMBER(struct egress_message, row.sent),
-        WIRE_NUMBER(struct egress_message, row.received),
-        WIRE_NUMBER(struct egress_message, row.told_bytes),
-        WIRE_NUMBER(struct egress_message, row.told),
-        WIRE_NUMBER(struct egress_message, row.reached),
-        WIRE_NUMBER(struct egress_message, row.cut),
-        WIRE_NUMBER(struct egress_message, row.reason),
-        WIRE_STRING(struct egress_message, row.method),
-        WIRE_STRING(struct egress_message, row.to),
-        WIRE_STRING(struct egress_message, row.detail),
-        WIRE_STRING(struct egress_message, row.permit),
-        WIRE_STRING(struct egress_message, row.address),
+        NUM(word),           NUM(limits),        NUM(lost),
+        NUM(denied_lost),    NUM(recorded),      NUM(unrecorded),
+        NUM(record_failed),  NUM(bundle_bytes),  NUM(after),
+        STRING(label),       NUM(error.code),    NUM(error.step),
+        NUM(error.sys),      STRING(error.what), STRING(error.hint),
+        NUM(row.index),      NUM(row.allowed),   NUM(row.reach),
+        NUM(row.seen),       NUM(row.form),      NUM(row.connections),
+        NUM(row.requests),   NUM(row.sent),      NUM(row.received),
+        NUM(row.told_bytes), NUM(row.told),      NUM(row.reached),
+        NUM(row.cut),        NUM(row.reason),    STRING(row.method),
+        STRING(row.to),      STRING(row.detail), STRING(row.permit),
+        STRING(row.address),
 };
 const struct wire_form egress_message_form =
         WIRE_FORM(WIRE_EGRESS_MESSAGE, 3, struct egress_message, message);

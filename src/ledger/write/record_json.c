@@ -336,43 +336,27 @@ static bool next_pair(struct scan *s, struct span *key, struct span *value)
         return skip_string(s, key) && take_char(s, ':') && skip_value(s, value);
 }
 
-#define TEXT(name)                                                                                           \
+#define TEXT_OF(name)                                                                                        \
         {                                                                                                    \
 #name, offsetof(struct ledger_view, name), false                                             \
         }
-#define NUMBER(key, field)                                                                                   \
+#define NUMBER(key, name)                                                                                    \
         {                                                                                                    \
-                key, offsetof(struct ledger_view, field), true                                               \
+#key, offsetof(struct ledger_view, name), true                                               \
         }
+
 /* In the order in which they appear in a record. */
 static const struct {
         const char *key;
         size_t at;
         bool number;
 } fields[] = {
-        TEXT(box),
-        NUMBER("bytes", bytes),
-        NUMBER("clock", clock),
-        NUMBER("cost", cost),
-        NUMBER("count", count),
-        TEXT(digest),
-        TEXT(door),
-        TEXT(id),
-        TEXT(kind),
-        NUMBER("mono", mono_us),
-        TEXT(more),
-        TEXT(parents),
-        TEXT(phase),
-        TEXT(policy),
-        TEXT(reach),
-        TEXT(result),
-        TEXT(run),
-        TEXT(stage),
-        TEXT(target),
-        NUMBER("time", time_us),
-        TEXT(touches),
-        TEXT(trace),
-        NUMBER("v", v),
+        TEXT_OF(box),         NUMBER(bytes, bytes),  NUMBER(clock, clock), NUMBER(cost, cost),
+        NUMBER(count, count), TEXT_OF(digest),       TEXT_OF(door),        TEXT_OF(id),
+        TEXT_OF(kind),        NUMBER(mono, mono_us), TEXT_OF(more),        TEXT_OF(parents),
+        TEXT_OF(phase),       TEXT_OF(policy),       TEXT_OF(reach),       TEXT_OF(result),
+        TEXT_OF(run),         TEXT_OF(stage),        TEXT_OF(target),      NUMBER(time, time_us),
+        TEXT_OF(touches),     TEXT_OF(trace),        NUMBER(v, v),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 /* Written, but not used by any query yet. */
