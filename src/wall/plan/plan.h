@@ -314,7 +314,7 @@ struct plan {
 #define BOX_CODE   "/.wasm/code"
 
 /* The beginning of a file with compiled code: 16 bytes, 16 of the version, then the digest of the module. */
-#define CODE_FILE_MAGIC "cordon-wasm 1\n"
+#define CODE_FILE_MAGIC "cordon-wasm 2\n"
 enum { CODE_FILE_DIGEST = 32 };
 
 #define BOX_USER "box"

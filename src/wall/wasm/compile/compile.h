@@ -10,8 +10,7 @@
  * Code is written to memory that is not executable, then made executable and never written again. It has no
  * address in it: what belongs to the instance is in words in front of it. */
 #pragma once
-#include "wall/wasm/opcode.h"
-#include "wall/wasm/run/runtime.h"
+#include "wall/wasm/run/helpers.h"
 
 enum {
         COMPILE_GROWTH = 64, /* bytes of code for each byte of the module */
@@ -37,7 +36,7 @@ enum data {
         DATA_MEMORY,      /* struct wasm_memory */
         DATA_MEMORY_BASE, /* its bytes */
         DATA_OWN_FUNCS,   /* struct wasm_func of the functions that are not imported */
-        DATA_HELPERS      /* one for each enum helper; then imported functions, globals, tables, types */
+        DATA_HELPERS      /* one for each enum wasm_helper; then imported functions, globals, tables, types */
 };
 struct data_layout {
         uint32_t funcs, globals, tables, sigs, count;
@@ -63,20 +62,6 @@ struct wasm_native {
         uint32_t *entries; /* of each function that is not imported: where its code is */
         struct stubs stubs;
 };
-
-/* A function that code calls with all operands at home: `slots` are the operands and get the result. */
-typedef enum wasm_trap helper_fn(struct wasm_instance *i, uint64_t *slots, uint64_t arg);
-enum helper {
-        HELPER_HOST_CALL,     /* argument: the function */
-        HELPER_SHUFFLE,       /* where its lanes are in the module */
-        HELPER_VECTOR,        /* opcode, lane << 8 */
-        HELPER_VECTOR_MEMORY, /* opcode, lane << 8, offset << 16 */
-        HELPER_OPCODES,       /* one for each instruction that has a helper of its own */
-        HELPER__COUNT = HELPER_OPCODES + 25
-};
-extern helper_fn *const compile_helpers[HELPER__COUNT];
-/* The helper of an instruction. */
-unsigned compile_helper(uint16_t op);
 
 /* What the code of an instance reads (data.c). */
 struct data_layout data_layout(const struct wasm_module *m);

@@ -28,7 +28,7 @@ void data_fill(const struct wasm_instance *inst, const struct machine *machine, 
         words[DATA_MEMORY_BASE] = word(inst->memory->base);
         words[DATA_OWN_FUNCS] = word(inst->own_funcs);
         for (unsigned i = 0; i < HELPER__COUNT; i++)
-                words[DATA_HELPERS + i] = (uintptr_t) compile_helpers[i];
+                words[DATA_HELPERS + i] = (uintptr_t) wasm_helpers[i];
 
         for (uint32_t i = 0; i < m->n_imported_funcs; i++)
                 words[l.funcs + i] = word(inst->funcs[i]);

@@ -127,55 +127,16 @@ static void pop_all(struct compiler *c, uint32_t n, uint32_t *ret_slot)
         *ret_slot = op_next_home(c);
 }
 
-/* Operands and results of instructions without a signature. */
-static const char *op_signature(const struct compiler *c, const struct wasm_insn *x, char room[8])
-{
-        char ref = 'r';
-
-        if (x->row->sig)
-                return x->row->sig;
-        if (x->op == WASM_TABLE_GET || x->op == WASM_TABLE_SET || x->op == WASM_TABLE_GROW ||
-            x->op == WASM_TABLE_FILL)
-                ref = wasm_type_letter(c->m->tables[x->index].type);
-        const char *p = x->op == WASM_TABLE_GET                              ? "i:R"
-                        : x->op == WASM_TABLE_SET                            ? "iR:"
-                        : x->op == WASM_TABLE_GROW                           ? "Ri:i"
-                        : x->op == WASM_TABLE_FILL                           ? "iRi:"
-                        : x->op == WASM_TABLE_SIZE                           ? ":i"
-                        : x->op == WASM_DATA_DROP || x->op == WASM_ELEM_DROP ? ":"
-                                                                             : "iii:";
-        char *q = room;
-        for (; *p; p++)
-                *q++ = *p == 'R' ? ref : *p;
-        *q = '\0';
-        return room;
-}
-
-static void call_helper(struct compiler *c, unsigned helper, const char *sig, uint64_t arg)
-{
-        uint32_t slot;
-        uint8_t result = wasm_sig_result(sig);
-
-        pop_all(c, wasm_sig_operands(sig), &slot);
-        cc_helper(c, helper, slot, arg);
-        if (result != WASM_NO_TYPE)
-                op_push_home(c, result);
-}
-
 static void compile_by_helper(struct compiler *c, const struct wasm_insn *x)
 {
-        char room[8];
-        const char *sig = op_signature(c, x, room);
-        uint64_t lane = (uint64_t) x->lane << 8 | (x->op & 0xff);
+        const struct wasm_help h = wasm_help(c->m, x);
+        uint8_t result = wasm_sig_result(h.sig);
+        uint32_t slot;
 
-        if (x->op == WASM_I8X16_SHUFFLE)
-                call_helper(c, HELPER_SHUFFLE, sig, (uint64_t) (x->p - c->m->bytes.p));
-        else if (x->op >= WASM_V128_LOAD && (x->row->imm == WASM_IMM_MEM || x->row->imm == WASM_IMM_MEM_LANE))
-                call_helper(c, HELPER_VECTOR_MEMORY, sig, x->value << 16 | lane);
-        else if (x->op >= WASM_V128_LOAD)
-                call_helper(c, HELPER_VECTOR, sig, lane);
-        else
-                call_helper(c, compile_helper(x->op), sig, (uint64_t) x->index2 << 32 | x->index);
+        pop_all(c, wasm_sig_operands(h.sig), &slot);
+        cc_helper(c, h.helper, slot, h.arg);
+        if (result != WASM_NO_TYPE)
+                op_push_home(c, result);
 }
 
 static void compile_ref_func(struct compiler *c, const struct wasm_insn *x)
@@ -199,16 +160,6 @@ static void compile_is_null(struct compiler *c, const struct wasm_insn *x)
         mc_test(&c->k, true, op_use(c, &a));
         op_free(c, &a);
         op_push_flags(c, MC_EQ);
-}
-
-static void compile_memory_size(struct compiler *c, const struct wasm_insn *x)
-{
-        unsigned to = rg_result(c, WASM_I32);
-        (void) x;
-
-        mc_data(&c->k, BASE_REG, DATA_MEMORY);
-        mc_load(&c->k, WASM_I32, to, BASE_REG, offsetof(struct wasm_memory, pages));
-        op_push_reg(c, WASM_I32, to);
 }
 
 static void compile_drop(struct compiler *c, const struct wasm_insn *x)
@@ -258,7 +209,6 @@ static compile_fn *const special[WASM_OP__COUNT] = {
         [WASM_REF_NULL] = compile_const,
         [WASM_REF_FUNC] = compile_ref_func,
         [WASM_REF_IS_NULL] = compile_is_null,
-        [WASM_MEMORY_SIZE] = compile_memory_size,
 };
 
 static bool consumes_flags(uint16_t op)

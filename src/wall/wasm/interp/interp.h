@@ -3,8 +3,7 @@
  * of 64 bits; operands are slots of its frame: parameters, locals, then temporaries. Slots of i32 and f32
  * have a zero upper half. */
 #pragma once
-#include "wall/wasm/opcode.h"
-#include "wall/wasm/run/runtime.h"
+#include "wall/wasm/run/helpers.h"
 
 union wasm_cell {
         __extension__ struct {
@@ -19,31 +18,11 @@ union wasm_cell {
 _Static_assert(sizeof(union wasm_cell) == 8, "a cell is one slot of the cache line");
 
 enum wasm_iop {
-#define BIN(n, t, e)       I_##n, I_##n##_K,
-#define CMP(n, t, e)       I_##n, I_##n##_K, I_##n##_B, I_##n##_BK, I_##n##_L, I_##n##_LK,
-#define FCMP(n, t, e)      I_##n, I_##n##_N, I_##n##_B, I_##n##_BN, I_##n##_L, I_##n##_LN,
-#define FBIN(n, t, e)      I_##n,
-#define DIV(n, t, c, w, e) I_##n,
-#define UN(n, t, r, e)     I_##n,
-#define TRUNC(n, t, r, f)  I_##n,
-#define LOAD(n, t, e)      I_##n,
-#define STORE(n, t)        I_##n,
-#define ALIAS(n, m)
-#define OP(n, cells, ...) I_##n,
-#define JUMP(n, ...)      I_##n,
+#define BIN(n, t, e)  I_##n, I_##n##_K,
+#define CMP(n, t, e)  I_##n, I_##n##_K, I_##n##_B, I_##n##_BK, I_##n##_L, I_##n##_LK,
+#define FCMP(n, t, e) I_##n, I_##n##_N, I_##n##_B, I_##n##_BN, I_##n##_L, I_##n##_LN,
+#define ONE(n)        I_##n,
 #include "wall/wasm/interp/interp_ops.inc"
-#undef BIN
-#undef CMP
-#undef FCMP
-#undef FBIN
-#undef DIV
-#undef UN
-#undef TRUNC
-#undef LOAD
-#undef STORE
-#undef ALIAS
-#undef OP
-#undef JUMP
         I__COUNT
 };
 
@@ -57,9 +36,3 @@ struct wasm_code {
 
 /* Translates the body of a function of a validated module. Returns NULL if there is no memory. */
 struct wasm_code *wasm_translate(const struct wasm_module *m, uint32_t func);
-
-/* A vector instruction: result, operands in their order, and the lane. For a load or store, x is the memory.
- */
-typedef void wasm_simd_fn(void *d, const void *x, const void *y, const void *z, unsigned lane);
-extern wasm_simd_fn *const wasm_simd[256]; /* by opcode after 0xfd */
-void wasm_shuffle(void *d, const void *x, const void *y, const void *lanes);

@@ -22,18 +22,6 @@ static const struct {
 #define OP(n, cells, ...)
 #define JUMP(n, ...)
 #include "wall/wasm/interp/interp_ops.inc"
-#undef BIN
-#undef CMP
-#undef FCMP
-#undef FBIN
-#undef DIV
-#undef UN
-#undef TRUNC
-#undef LOAD
-#undef STORE
-#undef ALIAS
-#undef OP
-#undef JUMP
 };
 
 static bool is_commutative(uint16_t op)
@@ -269,130 +257,18 @@ static void translate_call(struct translator *t, const struct wasm_insn *x)
         t->last = NOWHERE;
 }
 
-/* Three operands and no result. */
-static void translate_range(struct translator *t, const struct wasm_insn *x)
+static void translate_helper(struct translator *t, const struct wasm_insn *x)
 {
-        struct operand c = tr_pop(t), b = tr_pop(t), a = tr_pop(t);
-        uint16_t n = tr_use(t, &c), from = tr_use(t, &b), to = tr_use(t, &a);
-        union wasm_cell cell = { { 0, to, from, n } }, more = { .u = x->index };
+        const struct wasm_help h = wasm_help(t->m, x);
+        uint32_t n = wasm_sig_operands(h.sig);
+        uint8_t result = wasm_sig_result(h.sig);
 
-        switch (x->op) {
-        case WASM_MEMORY_FILL:
-        case WASM_MEMORY_COPY:
-                cell.op = x->op == WASM_MEMORY_FILL ? I_MEMORY_FILL : I_MEMORY_COPY;
-                (void) tr_emit(t, cell);
-                return;
-        case WASM_MEMORY_INIT:
-                cell.op = I_MEMORY_INIT;
-                break;
-        case WASM_TABLE_FILL:
-                cell.op = I_TABLE_FILL;
-                break;
-        case WASM_TABLE_INIT:
-                cell.op = I_TABLE_INIT;
-                more = cell_k(0, (uint16_t) x->index2, x->index);
-                break;
-        default:
-                cell.op = I_TABLE_COPY;
-                more = (union wasm_cell){ { 0, (uint16_t) x->index, (uint16_t) x->index2, 0 } };
-        }
-        (void) tr_emit(t, cell);
-        (void) tr_emit(t, more);
-}
-
-static void translate_table(struct translator *t, const struct wasm_insn *x)
-{
-        struct operand b, a;
-        uint16_t index, value;
-
-        switch (x->op) {
-        case WASM_TABLE_GET:
-                a = tr_pop(t);
-                index = tr_use(t, &a);
-                (void) tr_emit_result(t, I_TABLE_GET, tr_push(t, t->m->tables[x->index].type), index,
-                                      x->index);
-                return;
-        case WASM_TABLE_SET:
-                b = tr_pop(t);
-                a = tr_pop(t);
-                value = tr_use(t, &b);
-                index = tr_use(t, &a);
-                (void) tr_emit(t, (union wasm_cell){ { I_TABLE_SET, value, index, (uint16_t) x->index } });
-                return;
-        case WASM_TABLE_SIZE:
-                (void) tr_emit_result(t, I_TABLE_SIZE, tr_push(t, WASM_I32), 0, x->index);
-                return;
-        default: /* WASM_TABLE_GROW */
-                b = tr_pop(t);
-                a = tr_pop(t);
-                index = tr_use(t, &b);
-                value = tr_use(t, &a);
-                (void) tr_emit_result(t, I_TABLE_GROW, tr_push(t, WASM_I32), value, index);
-                (void) tr_emit(t, (union wasm_cell){ .u = x->index });
-        }
-}
-
-static void translate_drop(struct translator *t, const struct wasm_insn *x)
-{
-        if (x->op == WASM_ELEM_DROP)
-                (void) tr_emit(t, cell_k(I_ELEM_DROP, 0, x->index));
-        else
-                (void) tr_emit(t, cell_k(I_DATA_DROP, 0, x->index));
-}
-
-static void translate_memory(struct translator *t, const struct wasm_insn *x)
-{
-        if (x->op == WASM_MEMORY_SIZE) {
-                (void) tr_emit_result(t, I_MEMORY_SIZE, tr_push(t, WASM_I32), 0, 0);
-                return;
-        }
-
-        struct operand a = tr_pop(t);
-        uint16_t from = tr_use(t, &a);
-        (void) tr_emit_result(t, I_MEMORY_GROW, tr_push(t, WASM_I32), from, 0);
-}
-
-/* A vector instruction in memory: the vector operand, if any, is the last. */
-static void translate_simd_memory(struct translator *t, const struct wasm_insn *x)
-{
-        bool has_vector = x->row->sig[1] == 'v', has_result = result_of(x) != WASM_NO_TYPE;
-        struct operand v = { 0 };
-        uint16_t vector = 0;
-
-        if (has_vector) {
-                v = tr_pop(t);
-                vector = tr_use(t, &v);
-        }
-        struct operand a = tr_pop(t);
-        uint64_t offset = x->value;
-        uint16_t at = pop_address(t, &a, &offset, scratch_after(t, has_vector ? &v : &a));
-        uint16_t to = has_result ? tr_push(t, WASM_V128) : 0;
-        (void) tr_emit(t, (union wasm_cell){
-                                  { has_result ? I_SIMD_MEM : I_SIMD_STORE, to, at, (uint16_t) offset } });
-        (void) tr_emit(t, (union wasm_cell){ { (uint16_t) (x->op & 0xff), vector, x->lane,
-                                               (uint16_t) (1 << x->row->arg) } });
-}
-
-static void translate_simd(struct translator *t, const struct wasm_insn *x)
-{
-        uint16_t in[3] = { 0, 0, 0 };
-        struct operand v[3];
-        uint32_t n = wasm_sig_operands(x->row->sig);
-
-        for (uint32_t i = n; i-- > 0;)
-                v[i] = tr_pop(t);
-        for (uint32_t i = 0; i < n; i++)
-                in[i] = tr_use(t, &v[i]);
-        uint16_t to = tr_push(t, result_of(x));
-        uint16_t op = x->op == WASM_I8X16_SHUFFLE ? I_SHUFFLE : I_SIMD;
-        uint32_t at = tr_emit_result(t, op, to, in[0], in[1]);
-        union wasm_cell more[2] = { { { (uint16_t) (x->op & 0xff), in[2], x->lane, 0 } } };
-        if (op == I_SHUFFLE)
-                memcpy(more, x->p, 16);
-        (void) tr_emit(t, more[0]);
-        if (op == I_SHUFFLE)
-                (void) tr_emit(t, more[1]);
-        t->last = at;
+        tr_settle(t, n);
+        t->n_operands -= n;
+        (void) tr_emit(t, (union wasm_cell){ { I_HELPER, tr_next_home(t), (uint16_t) h.helper, 0 } });
+        (void) tr_emit(t, (union wasm_cell){ .u = h.arg });
+        if (result != WASM_NO_TYPE)
+                (void) tr_push(t, result);
 }
 
 static void translate_drop_operand(struct translator *t, const struct wasm_insn *x)
@@ -450,20 +326,6 @@ static translate_fn *const specials[] = {
         [WASM_LOCAL_TEE] = translate_local,
         [WASM_GLOBAL_GET] = translate_global,
         [WASM_GLOBAL_SET] = translate_global,
-        [WASM_TABLE_GET] = translate_table,
-        [WASM_TABLE_SET] = translate_table,
-        [WASM_TABLE_GROW] = translate_table,
-        [WASM_TABLE_SIZE] = translate_table,
-        [WASM_TABLE_FILL] = translate_range,
-        [WASM_TABLE_INIT] = translate_range,
-        [WASM_TABLE_COPY] = translate_range,
-        [WASM_MEMORY_FILL] = translate_range,
-        [WASM_MEMORY_COPY] = translate_range,
-        [WASM_MEMORY_INIT] = translate_range,
-        [WASM_ELEM_DROP] = translate_drop,
-        [WASM_DATA_DROP] = translate_drop,
-        [WASM_MEMORY_SIZE] = translate_memory,
-        [WASM_MEMORY_GROW] = translate_memory,
         [WASM_I32_CONST] = translate_const,
         [WASM_I64_CONST] = translate_const,
         [WASM_F32_CONST] = translate_const,
@@ -484,7 +346,6 @@ static translate_fn *const specials[] = {
 void tr_insn(struct translator *t, const struct wasm_insn *x)
 {
         translate_fn *special = x->op < sizeof specials / sizeof *specials ? specials[x->op] : NULL;
-        enum wasm_imm imm = x->row->imm;
 
         if (special) {
                 special(t, x);
@@ -512,9 +373,6 @@ void tr_insn(struct translator *t, const struct wasm_insn *x)
                 translate_store(t, x);
                 return;
         case FORM_NONE:
-                if (imm == WASM_IMM_MEM || imm == WASM_IMM_MEM_LANE)
-                        translate_simd_memory(t, x);
-                else
-                        translate_simd(t, x);
+                translate_helper(t, x);
         }
 }

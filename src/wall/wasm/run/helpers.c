@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/wasm/compile/helpers.c - what code calls: the host's functions, ranges, tables, vectors, and
- * conversions that are rare. The argument of an instruction holds its indices: the first below, the second
- * above. */
-#include "wall/wasm/compile/compile.h"
-#include "wall/wasm/interp/interp.h"
+/* wall/wasm/run/helpers.c - what both engines call: the host's functions, memories, ranges, tables, vectors,
+ * and conversions that are rare. The argument of an instruction holds its indices: the first below, the
+ * second above. */
+#include "wall/wasm/run/helpers.h"
 #include "wall/wasm/run/numeric.h"
 
 static enum wasm_trap host_call(struct wasm_instance *i, uint64_t *slots, uint64_t func)
@@ -24,6 +23,7 @@ static enum wasm_trap host_call(struct wasm_instance *i, uint64_t *slots, uint64
         }
 #define SPAN3 ((struct wasm_span3){ U32(0), U32(1), U32(2) })
 
+HELPER(memory_size, slots[0] = i->memory->pages; return WASM_OK)
 HELPER(memory_grow, slots[0] = wasm_memory_grow(i->memory, U32(0)); return WASM_OK)
 HELPER(memory_fill, return wasm_memory_fill(i, U32(0), U32(1), U32(2)))
 HELPER(memory_copy, return wasm_memory_copy(i, U32(0), U32(1), U32(2)))
@@ -56,7 +56,7 @@ HELPER(to_i64_f64_u, return wasm_to_i64_f64_u(F64(0), slots))
 HELPER(f32_of_u64, slots[0] = wasm_bits32((float) slots[0]); return WASM_OK)
 HELPER(f64_of_u64, slots[0] = wasm_bits64((double) slots[0]); return WASM_OK)
 
-/* ---- vectors: as the interpreter does it ---- */
+/* ---- vectors ---- */
 
 static const char *signature_of(uint64_t arg) { return wasm_op_signature((uint16_t) (0x200 | (arg & 0xff))); }
 
@@ -101,6 +101,7 @@ static enum wasm_trap vector_memory(struct wasm_instance *i, uint64_t *slots, ui
 
 /* Instructions that have a helper of their own. */
 #define OPCODES(ROW)                                                                                         \
+        ROW(MEMORY_SIZE, memory_size)                                                                        \
         ROW(MEMORY_GROW, memory_grow)                                                                        \
         ROW(MEMORY_FILL, memory_fill)                                                                        \
         ROW(MEMORY_COPY, memory_copy)                                                                        \
@@ -133,15 +134,53 @@ static enum wasm_trap vector_memory(struct wasm_instance *i, uint64_t *slots, ui
 enum { OPCODES(NUMBER) OPCODE__COUNT };
 _Static_assert(HELPER_OPCODES + OPCODE__COUNT == HELPER__COUNT, "a number for each helper");
 
-helper_fn *const compile_helpers[HELPER__COUNT] = { [HELPER_HOST_CALL] = host_call,
-                                                    [HELPER_SHUFFLE] = shuffle_lanes,
-                                                    [HELPER_VECTOR] = vector_op,
-                                                    [HELPER_VECTOR_MEMORY] = vector_memory,
-                                                    OPCODES(ENTRY) };
+wasm_helper_fn *const wasm_helpers[HELPER__COUNT] = { [HELPER_HOST_CALL] = host_call,
+                                                      [HELPER_SHUFFLE] = shuffle_lanes,
+                                                      [HELPER_VECTOR] = vector_op,
+                                                      [HELPER_VECTOR_MEMORY] = vector_memory,
+                                                      OPCODES(ENTRY) };
 
-unsigned compile_helper(uint16_t op)
+/* Operands and results; R is a reference of the instruction's table. */
+static const char *signature_form(const struct wasm_insn *x)
+{
+        switch (x->op) {
+        case WASM_TABLE_GET:
+                return "i:R";
+        case WASM_TABLE_SET:
+                return "iR:";
+        case WASM_TABLE_GROW:
+                return "Ri:i";
+        case WASM_TABLE_FILL:
+                return "iRi:";
+        case WASM_TABLE_SIZE:
+                return ":i";
+        case WASM_DATA_DROP:
+        case WASM_ELEM_DROP:
+                return ":";
+        default:
+                return x->row->sig ? x->row->sig : "iii:";
+        }
+}
+
+struct wasm_help wasm_help(const struct wasm_module *m, const struct wasm_insn *x)
 {
         static const uint8_t numbers[WASM_OP__COUNT] = { OPCODES(INDEX) };
+        bool in_memory = x->row->imm == WASM_IMM_MEM || x->row->imm == WASM_IMM_MEM_LANE;
+        uint64_t lane = (uint64_t) x->lane << 8 | (x->op & 0xff);
+        struct wasm_help h = { .sig = "" };
+        char *to = h.sig;
 
-        return numbers[op];
+        for (const char *p = signature_form(x); *p; p++)
+                *to++ = *p == 'R' ? wasm_type_letter(m->tables[x->index].type) : *p;
+        if (x->op == WASM_I8X16_SHUFFLE) {
+                h.helper = HELPER_SHUFFLE;
+                h.arg = (uint64_t) (x->p - m->bytes.p);
+        } else if (x->op >= WASM_V128_LOAD) {
+                h.helper = in_memory ? HELPER_VECTOR_MEMORY : HELPER_VECTOR;
+                h.arg = in_memory ? x->value << 16 | lane : lane;
+        } else {
+                h.helper = numbers[x->op];
+                h.arg = (uint64_t) x->index2 << 32 | x->index;
+        }
+        return h;
 }

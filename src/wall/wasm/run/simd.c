@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/wasm/interp/simd.c - the vector instructions, lane by lane; the compiler makes vector code of the
+/* wall/wasm/run/simd.c - the vector instructions, lane by lane; the compiler makes vector code of the
  * loops. The result may be where an operand is, so operands are copied first. */
-#include "wall/wasm/interp/interp.h"
+#include "wall/wasm/run/helpers.h"
 #include "wall/wasm/run/numeric.h"
 
 #define CLAMP(v, least, most) ((v) < (least) ? (least) : (v) > (most) ? (most) : (v))
@@ -192,7 +192,7 @@
                 }                                                                                            \
                 memcpy(d, r, 16);                                                                            \
         }
-#define OWN(name)
+#define OWN(name, none)
 
 DEFINE(V128_LOAD)
 {
@@ -266,48 +266,10 @@ void wasm_shuffle(void *d, const void *px, const void *py, const void *lanes)
         memcpy(d, r, 16);
 }
 
-#include "wall/wasm/interp/simd_ops.inc"
-
-#undef UNARY
-#undef BINARY
-#undef CMP
-#undef SHIFT
-#undef ALL_TRUE
-#undef BITMASK
-#undef SPLAT
-#undef REPLACE
-#undef EXTRACT
-#undef LOAD_LANE
-#undef STORE_LANE
-#undef LOAD_ZERO
-#undef WIDEN
-#undef EXTEND
-#undef EXTMUL
-#undef PAIRWISE
-#undef NARROW
-#undef CONVERT
-#undef OWN
-#define ROW(name)                [WASM_##name & 0xff] = simd_##name,
-#define UNARY(name, T, e)        ROW(name)
-#define BINARY(name, T, e)       ROW(name)
-#define CMP(name, T, M, e)       ROW(name)
-#define SHIFT(name, T, e)        ROW(name)
-#define ALL_TRUE(name, T)        ROW(name)
-#define BITMASK(name, T)         ROW(name)
-#define SPLAT(name, T)           ROW(name)
-#define REPLACE(name, T)         ROW(name)
-#define EXTRACT(name, T, e)      ROW(name)
-#define LOAD_LANE(name, T)       ROW(name)
-#define STORE_LANE(name, T)      ROW(name)
-#define LOAD_ZERO(name, T)       ROW(name)
-#define WIDEN(name, T, W, f)     ROW(name)
-#define EXTEND(name, T, W, f)    ROW(name)
-#define EXTMUL(name, T, W, f)    ROW(name)
-#define PAIRWISE(name, T, W)     ROW(name)
-#define NARROW(name, T, N, l, m) ROW(name)
-#define CONVERT(name, T, U, e)   ROW(name)
-#define OWN(name)                ROW(name)
+#define SIMD(family, ...) family(__VA_ARGS__)
+#include "wall/wasm/run/simd_ops.inc"
 
 wasm_simd_fn *const wasm_simd[256] = {
-#include "wall/wasm/interp/simd_ops.inc"
+#define SIMD(family, name, ...) [WASM_##name & 0xff] = simd_##name,
+#include "wall/wasm/run/simd_ops.inc"
 };
