@@ -384,7 +384,7 @@ static void take_results(struct compiler *c, const struct wasm_functype *t)
         else
                 push_results(c, t->results, t->n_results);
         if (c->has_memory)
-                mc_load_memory(&c->k, DATA_MEMORY_BASE);
+                mc_data(&c->k, MEMORY_REG, DATA_MEMORY_BASE);
 }
 
 /* The parameters of a tail call take the place of this function's. */

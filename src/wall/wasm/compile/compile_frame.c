@@ -84,7 +84,7 @@ void cc_begin(struct compiler *c)
         for (uint32_t i = 0; i < c->n_locals; i++)
                 begin_local(c, i);
         if (c->has_memory)
-                mc_load_memory(&c->k, DATA_MEMORY_BASE);
+                mc_data(&c->k, MEMORY_REG, DATA_MEMORY_BASE);
 }
 
 /* Results are in their place; then the code that is rarely run. */
@@ -101,7 +101,7 @@ void cc_end(struct compiler *c)
                         shared[w->trap] = c->k.at;
                 mc_patch(&c->k, w->at, is_new ? c->k.at : shared[w->trap]);
                 if (w->cost)
-                        mc_refund(&c->k, w->cost);
+                        mc_add(&c->k, FUEL_REG, w->cost);
                 if (is_new)
                         mc_jump_to(&c->k, c->stubs->traps[w->trap]);
         }

@@ -71,9 +71,6 @@ struct compiler {
 };
 enum { FREE = -1, BUSY = -2, NOT_POOL = -3 };
 
-static inline bool is_float(uint8_t type) { return type == WASM_F32 || type == WASM_F64; }
-static inline bool is_wide(uint8_t type) { return type != WASM_I32 && type != WASM_F32; }
-
 /* Makes room for one more element; false, and the compiler has failed, if there is no memory. */
 bool cc_grow(struct compiler *c, void *array, uint32_t n, uint32_t *cap, size_t size);
 
@@ -101,6 +98,7 @@ bool op_in_slot(const struct compiler *c, const struct operand *x, uint32_t *ret
 unsigned op_own(struct compiler *c, struct operand *x);
 /* A register with the value of `a` for the result, other than the one that holds `b`. */
 unsigned op_dest(struct compiler *c, struct operand *a, const struct operand *b);
+void op_swap(struct operand *a, struct operand *b);
 void op_settle(struct compiler *c, uint32_t n);
 void op_detach(struct compiler *c, uint32_t local);
 uint32_t op_next_home(const struct compiler *c);

@@ -13,6 +13,7 @@
  * Moves, loads and stores of this list change no flag. */
 #pragma once
 #include "wall/wasm/compile/code.h"
+#include "wall/wasm/wasm.h"
 #if defined __aarch64__
 #include "wall/wasm/compile/aarch64/a64.h"
 #else
@@ -28,6 +29,8 @@ extern const struct mc_registers mc_registers;
 
 /* ---- values ---- */
 
+static inline bool is_float(uint8_t type) { return type == WASM_F32 || type == WASM_F64; }
+static inline bool is_wide(uint8_t type) { return type != WASM_I32 && type != WASM_F32; }
 void mc_move(struct code *k, uint8_t type, unsigned to, unsigned from);
 void mc_constant(struct code *k, uint8_t type, unsigned to, uint64_t value);
 /* A store writes 64 bits: the upper half is zero for types of 32. Not for v128. */
@@ -54,11 +57,18 @@ void mc_select(struct code *k, uint8_t type, unsigned cc, unsigned to, unsigned 
 /* Jumps whose targets are not known yet: where they are, for mc_patch(). The second returns how many. */
 uint32_t mc_jump(struct code *k);
 unsigned mc_jump_if(struct code *k, unsigned cc, uint32_t ret[2]);
-void mc_jump_to(struct code *k, uint32_t target);
 /* Jumps by INDEX_REG: returns where its n + 1 entries are, the last for all that are greater. */
 uint32_t mc_table(struct code *k, uint32_t n);
 void mc_patch(struct code *k, uint32_t at, uint32_t target);
-void mc_patch_entry(struct code *k, uint32_t at, uint32_t table, uint32_t target);
+static inline void mc_jump_to(struct code *k, uint32_t target) { mc_patch(k, mc_jump(k), target); }
+/* An entry of a table is the distance from its beginning. */
+static inline void mc_patch_entry(struct code *k, uint32_t at, uint32_t table, uint32_t target)
+{
+        uint32_t by = target - table;
+
+        if (!k->full)
+                memcpy(k->base + at, &by, sizeof by);
+}
 
 /* ---- functions and calls ---- */
 
@@ -66,8 +76,6 @@ void mc_enter(struct code *k);
 /* Compares the end of the frame with the end of the stack: jumps if it is over. */
 uint32_t mc_check_stack(struct code *k, uint64_t slots, uint32_t data);
 uint32_t mc_charge(struct code *k, uint32_t cost); /* jumps if the fuel is short */
-void mc_refund(struct code *k, uint32_t cost);
-void mc_load_memory(struct code *k, uint32_t data);
 /* Before a tail call, or a return. */
 void mc_leave(struct code *k);
 void mc_return(struct code *k);

@@ -152,12 +152,18 @@ static void compile_ref_func(struct compiler *c, const struct wasm_insn *x)
         op_push_reg(c, WASM_FUNCREF, to);
 }
 
-static void compile_is_null(struct compiler *c, const struct wasm_insn *x)
+/* A comparison that was made last is inverted. */
+static void compile_eqz(struct compiler *c, const struct wasm_insn *x)
 {
-        struct operand a = op_pop(c);
-        (void) x;
+        struct operand *last = &c->operands[c->n_operands - 1];
 
-        mc_test(&c->k, true, op_use(c, &a));
+        if (x->op == WASM_I32_EQZ && last->place == IN_FLAGS) {
+                last->value ^= 1;
+                return;
+        }
+
+        struct operand a = op_pop(c);
+        mc_test(&c->k, x->op != WASM_I32_EQZ, op_use(c, &a));
         op_free(c, &a);
         op_push_flags(c, MC_EQ);
 }
@@ -208,7 +214,9 @@ static compile_fn *const special[WASM_OP__COUNT] = {
         [WASM_V128_CONST] = compile_const,
         [WASM_REF_NULL] = compile_const,
         [WASM_REF_FUNC] = compile_ref_func,
-        [WASM_REF_IS_NULL] = compile_is_null,
+        [WASM_REF_IS_NULL] = compile_eqz,
+        [WASM_I32_EQZ] = compile_eqz,
+        [WASM_I64_EQZ] = compile_eqz,
 };
 
 static bool consumes_flags(uint16_t op)

@@ -236,6 +236,14 @@ unsigned op_dest(struct compiler *c, struct operand *a, const struct operand *b)
         return reg;
 }
 
+void op_swap(struct operand *a, struct operand *b)
+{
+        struct operand t = *a;
+
+        *a = *b;
+        *b = t;
+}
+
 void op_settle(struct compiler *c, uint32_t n)
 {
         uint32_t most = n < LAZY_DEPTH ? n : LAZY_DEPTH;

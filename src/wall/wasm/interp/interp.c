@@ -120,16 +120,18 @@ static enum wasm_trap find_callee(const struct wasm_table *t, uint32_t i, const 
                 pc++;                                                                                        \
         }
 
-/* Runs `f` with its parameters at R. All state is in local variables, so that it stays in registers. */
-static enum wasm_trap run_code(struct wasm_func *f, uint64_t *R)
-{
-        static const void *const labels[I__COUNT] = {
+/* The table of labels. */
 #define BIN(n, t, e)  [I_##n] = &&L_##n, [I_##n##_K] = &&L_##n##_K,
 #define CMP(n, t, e)  BIN(n, t, e) SHAPES(n, _B, _BK, _L, _LK)
 #define FCMP(n, t, e) [I_##n] = &&L_##n, [I_##n##_N] = &&L_##n##_N, SHAPES(n, _B, _BN, _L, _LN)
 #define SHAPES(n, a, b, c, d)                                                                                \
         [I_##n##a] = &&L_##n##a, [I_##n##b] = &&L_##n##b, [I_##n##c] = &&L_##n##c, [I_##n##d] = &&L_##n##d,
 #define ONE(n) [I_##n] = &&L_##n,
+
+/* Runs `f` with its parameters at R. All state is in local variables, so that it stays in registers. */
+static enum wasm_trap run_code(struct wasm_func *f, uint64_t *R)
+{
+        static const void *const labels[I__COUNT] = {
 #include "wall/wasm/interp/interp_ops.inc"
         };
         struct wasm_store *store = f->inst->store;
@@ -195,40 +197,7 @@ leave: /* results are at R */
         LOAD_MEMORY;
         NEXT;
 
-/* The code of each family. */
-#define BIN(n, t, e)                                                                                         \
-        CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); PUT_##t(pc->a, e))                                          \
-        CODE(n##_K, 1, XY(t, pc->b, K(t, pc->c)); PUT_##t(pc->a, e))
-#define CMP(n, t, e)                                                                                         \
-        CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = (e))                                             \
-        CODE(n##_K, 1, XY(t, pc->b, K(t, pc->c)); R[pc->a] = (e))                                            \
-        BRANCH(n##_B, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? (int16_t) pc->c : 1)                         \
-        BRANCH(n##_BK, XY(t, pc->a, K(t, pc->b)); pc += (e) ? (int16_t) pc->c : 1)                           \
-        BRANCH(n##_L, XY(t, pc->a, GET_##t(pc->b)); REPEAT(e))                                               \
-        BRANCH(n##_LK, XY(t, pc->a, K(t, pc->b)); REPEAT(e))
-#define FCMP(n, t, e)                                                                                        \
-        CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = (e))                                             \
-        CODE(n##_N, 1, XY(t, pc->b, GET_##t(pc->c)); R[pc->a] = !(e))                                        \
-        BRANCH(n##_B, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? (int16_t) pc->c : 1)                         \
-        BRANCH(n##_BN, XY(t, pc->a, GET_##t(pc->b)); pc += (e) ? 1 : (int16_t) pc->c)                        \
-        BRANCH(n##_L, XY(t, pc->a, GET_##t(pc->b)); REPEAT(e))                                               \
-        BRANCH(n##_LN, XY(t, pc->a, GET_##t(pc->b)); REPEAT(!(e)))
-#define FBIN(n, t, e) CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); PUT_##t(pc->a, e))
-#define DIV(n, t, bad, why, e)                                                                               \
-        CODE(n, 1, XY(t, pc->b, GET_##t(pc->c)); if (y == 0) TRAP(WASM_TRAP_DIVIDE); if (bad) TRAP(why);     \
-             PUT_##t(pc->a, e))
-#define UN(n, t, r, e) CODE(n, 1, TYPE_##t x = GET_##t(pc->b); PUT_##r(pc->a, e))
-#define TRUNC(n, t, r, fn)                                                                                   \
-        CODE(n, 1, TYPE_##r v; trap = fn(GET_##t(pc->b), &v); if (trap != WASM_OK) goto out;                 \
-             PUT_##r(pc->a, v))
-#define LOAD(n, t, e)                                                                                        \
-        CODE(n, 1, uint64_t at = R[pc->b] + pc->c; if (at + sizeof(t) > bytes) TRAP(WASM_TRAP_MEMORY); t v;  \
-             memcpy(&v, mem + at, sizeof v); R[pc->a] = (e))
-#define STORE(n, t)                                                                                          \
-        CODE(n, 1, uint64_t at = R[pc->b] + pc->c; if (at + sizeof(t) > bytes) TRAP(WASM_TRAP_MEMORY);       \
-             t v = (t) R[pc->a]; memcpy(mem + at, &v, sizeof v))
-#define OP(n, cells, ...) CODE(n, cells, __VA_ARGS__)
-#define JUMP(n, ...)      BRANCH(n, __VA_ARGS__)
+#include "wall/wasm/interp/interp_code.inc"
 #include "wall/wasm/interp/interp_ops.inc"
 
 out:

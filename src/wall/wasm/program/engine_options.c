@@ -21,9 +21,6 @@ static int add_door(struct engine_options *o, const char *path, bool writable)
         return 0;
 }
 
-static int take_read(struct engine_options *o, const char *value) { return add_door(o, value, false); }
-static int take_write(struct engine_options *o, const char *value) { return add_door(o, value, true); }
-
 static int take_number(const char *value, uint64_t most, uint64_t *ret)
 {
         char *end;
@@ -33,32 +30,6 @@ static int take_number(const char *value, uint64_t most, uint64_t *ret)
                 return -1;
 
         *ret = n;
-        return 0;
-}
-
-static int take_memory(struct engine_options *o, const char *value)
-{
-        return take_number(value, UINT64_MAX, &o->memory);
-}
-
-static int take_fuel(struct engine_options *o, const char *value)
-{
-        return take_number(value, UINT64_MAX, &o->fuel);
-}
-
-static int take_engine(struct engine_options *o, const char *value)
-{
-        o->interpret = strcmp(value, "interpreter") == 0;
-        return o->interpret || strcmp(value, "compiler") == 0 ? 0 : -1;
-}
-
-static int take_handles(struct engine_options *o, const char *value)
-{
-        uint64_t n;
-        if (take_number(value, ENGINE_HANDLES, &n) < 0)
-                return -1;
-
-        o->handle_count = (unsigned) n;
         return 0;
 }
 
@@ -74,63 +45,85 @@ static int take_function(struct engine_options *o, const char *value)
         return 0;
 }
 
-static int take_line(struct engine_options *o, const char *value)
+static int take_flag(const char *value, const char *on, bool *ret)
 {
-        uint64_t n;
-        if (take_number(value, INT32_MAX, &n) < 0 || n < 3)
-                return -1;
-
-        o->line = (int) n;
-        return 0;
+        *ret = strcmp(value, on) == 0;
+        return *ret ? 0 : -1;
 }
 
-static int take_entry(struct engine_options *o, const char *value)
-{
-        o->entry = value;
-        return 0;
-}
-
-static int take_script(struct engine_options *o, const char *value)
-{
-        o->script = value;
-        return 0;
-}
-
-static int take_code(struct engine_options *o, const char *value)
-{
-        o->code = value;
-        return 0;
-}
-
-static int take_compile(struct engine_options *o, const char *value)
-{
-        o->compile = strcmp(value, "on") == 0;
-        return o->compile ? 0 : -1;
-}
-
-static int take_wasi(struct engine_options *o, const char *value)
-{
-        o->no_wasi = strcmp(value, "off") == 0;
-        return o->no_wasi ? 0 : -1;
-}
-
-static const struct {
-        const char *name;
-        int (*take)(struct engine_options *o, const char *value);
-} options[] = {
-        { "--read", take_read },         { "--write", take_write }, { "--handles", take_handles },
-        { "--memory", take_memory },     { "--fuel", take_fuel },   { "--engine", take_engine },
-        { "--function", take_function }, { "--entry", take_entry }, { "--wasi", take_wasi },
-        { "--script", take_script },     { "--code", take_code },   { "--compile", take_compile },
-        { "--line", take_line },
+enum option {
+        READ,
+        WRITE,
+        HANDLES,
+        MEMORY,
+        FUEL,
+        ENGINE,
+        FUNCTION,
+        ENTRY,
+        WASI,
+        SCRIPT,
+        CODE,
+        COMPILE,
+        LINE,
+        OPTIONS
 };
+static const char *const options[OPTIONS] = {
+        [READ] = "--read", [WRITE] = "--write",   [HANDLES] = "--handles",   [MEMORY] = "--memory",
+        [FUEL] = "--fuel", [ENGINE] = "--engine", [FUNCTION] = "--function", [ENTRY] = "--entry",
+        [WASI] = "--wasi", [SCRIPT] = "--script", [CODE] = "--code",         [COMPILE] = "--compile",
+        [LINE] = "--line",
+};
+
+static int take_value(struct engine_options *o, enum option option, const char *value)
+{
+        uint64_t n = 0;
+        int r = 0;
+        switch (option) {
+        case READ:
+        case WRITE:
+                return add_door(o, value, option == WRITE);
+        case MEMORY:
+                return take_number(value, UINT64_MAX, &o->memory);
+        case FUEL:
+                return take_number(value, UINT64_MAX, &o->fuel);
+        case HANDLES:
+                r = take_number(value, ENGINE_HANDLES, &n);
+                o->handle_count = (unsigned) n;
+                return r;
+        case LINE:
+                r = take_number(value, INT32_MAX, &n);
+                o->line = (int) n;
+                return n < 3 ? -1 : r;
+        case ENGINE:
+                o->interpret = strcmp(value, "interpreter") == 0;
+                return o->interpret || strcmp(value, "compiler") == 0 ? 0 : -1;
+        case FUNCTION:
+                return take_function(o, value);
+        case WASI:
+                return take_flag(value, "off", &o->no_wasi);
+        case COMPILE:
+                return take_flag(value, "on", &o->compile);
+        case ENTRY:
+                o->entry = value;
+                return 0;
+        case SCRIPT:
+                o->script = value;
+                return 0;
+        case CODE:
+                o->code = value;
+                return 0;
+        case OPTIONS:
+                break;
+        }
+        return -1;
+}
 
 static int take_option(struct engine_options *o, const char *name, const char *value)
 {
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-                if (strcmp(options[i].name, name) == 0)
-                        return options[i].take(o, value);
-        return -1;
+        unsigned i = 0;
+        while (i < OPTIONS && strcmp(options[i], name) != 0)
+                i++;
+        return take_value(o, (enum option) i, value);
 }
 
 int engine_options_read(int argc, char **argv, struct engine_options *ret, struct err *e)

@@ -103,6 +103,17 @@ enum wasi_errno wasi_file_add(struct wasi *w, const struct wasi_file *f, uint32_
         return WASI_MFILE;
 }
 
+enum wasi_errno wasi_file_check(const struct wasi_file *f, enum wasi_takes takes, uint64_t right)
+{
+        if (!f || (takes == WASI_FILE_FD && f->type == WASI_DIRECTORY))
+                return WASI_BADF;
+
+        if (takes == WASI_DIR_FD && f->type != WASI_DIRECTORY)
+                return WASI_NOTDIR;
+
+        return right & ~f->rights ? WASI_NOTCAPABLE : WASI_SUCCESS;
+}
+
 static int add_file(struct wasi *w, const struct wasi_file *f, struct err *e)
 {
         uint32_t at;

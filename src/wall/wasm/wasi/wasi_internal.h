@@ -91,6 +91,8 @@ enum wasi_errno wasi_result(long r);
 int wasi_fstat(int fd, struct stat *ret);
 
 struct wasi_file *wasi_file(struct wasi *w, uint32_t fd);
+/* Whether it is open, of that kind, and has these rights. */
+enum wasi_errno wasi_file_check(const struct wasi_file *f, enum wasi_takes takes, uint64_t right);
 /* Takes over `f->fd` and stores the lowest free number. Closes it if there is none. */
 enum wasi_errno wasi_file_add(struct wasi *w, const struct wasi_file *f, uint32_t *ret);
 enum wasi_filetype wasi_type_of(const struct stat *st);
@@ -117,56 +119,8 @@ enum wasi_errno wasi_path_find(const struct wasi_call *c, const struct wasi_file
                                bool follow, struct wasi_path *ret);
 void wasi_path_done(struct wasi_path *p);
 
-/* ---- the calls, by file ---- */
+/* ---- the calls ---- */
 
 #define WASI_CALL(name) enum wasi_errno wasi_##name(struct wasi_call *c)
-WASI_CALL(args_get);
-WASI_CALL(args_sizes_get);
-WASI_CALL(environ_get);
-WASI_CALL(environ_sizes_get);
-WASI_CALL(clock_res_get);
-WASI_CALL(clock_time_get);
-WASI_CALL(proc_exit);
-WASI_CALL(proc_raise);
-WASI_CALL(sched_yield);
-WASI_CALL(random_get);
-
-WASI_CALL(fd_read);
-WASI_CALL(fd_write);
-WASI_CALL(fd_pread);
-WASI_CALL(fd_pwrite);
-WASI_CALL(fd_seek);
-WASI_CALL(fd_tell);
-WASI_CALL(fd_sync);
-WASI_CALL(fd_datasync);
-WASI_CALL(fd_advise);
-WASI_CALL(fd_allocate);
-WASI_CALL(fd_close);
-WASI_CALL(fd_renumber);
-
-WASI_CALL(fd_fdstat_get);
-WASI_CALL(fd_fdstat_set_flags);
-WASI_CALL(fd_fdstat_set_rights);
-WASI_CALL(fd_filestat_get);
-WASI_CALL(fd_filestat_set_size);
-WASI_CALL(fd_filestat_set_times);
-WASI_CALL(fd_prestat_get);
-WASI_CALL(fd_prestat_dir_name);
-WASI_CALL(path_filestat_get);
-WASI_CALL(path_filestat_set_times);
-
-WASI_CALL(fd_readdir);
-WASI_CALL(path_open);
-WASI_CALL(path_create_directory);
-WASI_CALL(path_link);
-WASI_CALL(path_readlink);
-WASI_CALL(path_remove_directory);
-WASI_CALL(path_rename);
-WASI_CALL(path_symlink);
-WASI_CALL(path_unlink_file);
-
-WASI_CALL(poll_oneoff);
-WASI_CALL(sock_accept);
-WASI_CALL(sock_recv);
-WASI_CALL(sock_send);
-WASI_CALL(sock_shutdown);
+#define ROW(name, ...)  WASI_CALL(name);
+#include "wall/wasm/wasi/wasi_rows.inc"

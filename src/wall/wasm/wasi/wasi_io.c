@@ -10,7 +10,8 @@
 typedef ssize_t transfer(int fd, const struct iovec *v, int n);
 typedef ssize_t transfer_at(int fd, const struct iovec *v, int n, off_t at);
 
-static enum wasi_errno move_bytes(const struct wasi_call *c, transfer *go)
+/* By one of the two. The number of bytes goes where the last argument says. */
+static enum wasi_errno move_bytes(const struct wasi_call *c, transfer *go, transfer_at *go_at)
 {
         struct iovec v[WASI_IOVS];
         uint32_t n = wasi_u32(c, 2);
@@ -18,29 +19,17 @@ static enum wasi_errno move_bytes(const struct wasi_call *c, transfer *go)
         if (r)
                 return r;
 
-        ssize_t moved = go(c->file->fd, v, (int) n);
-        return moved < 0 ? wasi_errno(errno) : wasi_store(c, wasi_u32(c, 3), 4, (uint64_t) moved);
-}
-
-static enum wasi_errno move_at(const struct wasi_call *c, transfer_at *go)
-{
-        struct iovec v[WASI_IOVS];
-        uint32_t n = wasi_u32(c, 2);
-        enum wasi_errno r = wasi_iovs(c, wasi_u32(c, 1), n, v);
-        if (r)
-                return r;
-
-        if (c->a[3] > INT64_MAX)
+        if (go_at && c->a[3] > INT64_MAX)
                 return WASI_INVAL;
 
-        ssize_t moved = go(c->file->fd, v, (int) n, (off_t) c->a[3]);
-        return moved < 0 ? wasi_errno(errno) : wasi_store(c, wasi_u32(c, 4), 4, (uint64_t) moved);
+        ssize_t moved = go ? go(c->file->fd, v, (int) n) : go_at(c->file->fd, v, (int) n, (off_t) c->a[3]);
+        return moved < 0 ? wasi_errno(errno) : wasi_store(c, wasi_u32(c, go ? 3 : 4), 4, (uint64_t) moved);
 }
 
-WASI_CALL(fd_read) { return move_bytes(c, readv); }
-WASI_CALL(fd_write) { return move_bytes(c, writev); }
-WASI_CALL(fd_pread) { return move_at(c, preadv); }
-WASI_CALL(fd_pwrite) { return move_at(c, pwritev); }
+WASI_CALL(fd_read) { return move_bytes(c, readv, NULL); }
+WASI_CALL(fd_write) { return move_bytes(c, writev, NULL); }
+WASI_CALL(fd_pread) { return move_bytes(c, NULL, preadv); }
+WASI_CALL(fd_pwrite) { return move_bytes(c, NULL, pwritev); }
 
 static enum wasi_errno seek_file(const struct wasi_call *c, int64_t by, int whence, uint32_t ret)
 {

@@ -23,14 +23,8 @@ static enum wasi_errno find_path(const struct wasi_call *c, const struct wasi_fi
 static enum wasi_errno second_dir(const struct wasi_call *c, unsigned arg, uint64_t right,
                                   const struct wasi_file **ret)
 {
-        const struct wasi_file *f = *ret = wasi_file(c->w, wasi_u32(c, arg));
-        if (!f)
-                return WASI_BADF;
-
-        if (f->type != WASI_DIRECTORY)
-                return WASI_NOTDIR;
-
-        return right & ~f->rights ? WASI_NOTCAPABLE : WASI_SUCCESS;
+        *ret = wasi_file(c->w, wasi_u32(c, arg));
+        return wasi_file_check(*ret, WASI_DIR_FD, right);
 }
 
 /* A slash after a name that is no directory. */
@@ -46,41 +40,27 @@ static enum wasi_errno check_slash(const struct wasi_path *p)
         return S_ISDIR(st.st_mode) ? WASI_SUCCESS : WASI_NOTDIR;
 }
 
-WASI_CALL(path_create_directory)
+static int make_dir(int dir, const char *name) { return mkdirat(dir, name, 0777); }
+static int remove_dir(int dir, const char *name) { return unlinkat(dir, name, AT_REMOVEDIR); }
+static int remove_file(int dir, const char *name) { return unlinkat(dir, name, 0); }
+
+static enum wasi_errno change_name(const struct wasi_call *c, int (*change)(int, const char *))
 {
         struct wasi_path p;
         enum wasi_errno r = find_path(c, c->file, 1, &p);
-        if (!r)
-                r = wasi_result(mkdirat(p.dir, p.name, 0777));
-
-        wasi_path_done(&p);
-        return r;
-}
-
-WASI_CALL(path_remove_directory)
-{
-        struct wasi_path p;
-        enum wasi_errno r = find_path(c, c->file, 1, &p);
-        if (!r)
-                r = wasi_result(unlinkat(p.dir, p.name, AT_REMOVEDIR));
-
-        wasi_path_done(&p);
-        return r;
-}
-
-WASI_CALL(path_unlink_file)
-{
-        struct wasi_path p;
-        enum wasi_errno r = find_path(c, c->file, 1, &p);
-        if (!r)
+        if (!r && change == remove_file)
                 r = check_slash(&p);
 
         if (!r)
-                r = wasi_result(unlinkat(p.dir, p.name, 0));
+                r = wasi_result(change(p.dir, p.name));
 
         wasi_path_done(&p);
         return r;
 }
+
+WASI_CALL(path_create_directory) { return change_name(c, make_dir); }
+WASI_CALL(path_remove_directory) { return change_name(c, remove_dir); }
+WASI_CALL(path_unlink_file) { return change_name(c, remove_file); }
 
 /* A symlink leads nowhere for the module if it leads out, but other programs may follow it: its text has to
  * stay relative. */

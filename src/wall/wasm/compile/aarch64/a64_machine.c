@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/wasm/compile/aarch64/a64_machine.c - values, conditions, jumps and calls on aarch64. */
 #include "wall/wasm/compile/machine.h"
-#include "wall/wasm/wasm.h"
 
 static const uint8_t int_pool[] = { 3, 4, 5, 6, 7, 8, 9, 10 };
 static const uint8_t float_pool[] = { V0, V0 + 1, V0 + 2, V0 + 3, V0 + 4, V0 + 5, V0 + 6, V0 + 7 };
@@ -18,22 +17,19 @@ const struct mc_registers mc_registers = {
 
 enum { LOAD = 1, STORE = 0, DWORD = 3, WORD = 2 };
 
-static bool is_float_type(uint8_t type) { return type == WASM_F32 || type == WASM_F64; }
-static bool is_wide_type(uint8_t type) { return type != WASM_I32 && type != WASM_F32; }
-
 void mc_move(struct code *k, uint8_t type, unsigned to, unsigned from)
 {
         if (to == from)
                 return;
-        if (is_float_type(type))
+        if (is_float(type))
                 a64_op(k, A64_FMOV | (type == WASM_F64 ? A64_DOUBLE : 0), to, from, 0);
         else
-                a64_op(k, A64_ORR | a64_wide(is_wide_type(type)), to, ZERO_REG, from);
+                a64_op(k, A64_ORR | a64_wide(is_wide(type)), to, ZERO_REG, from);
 }
 
 void mc_constant(struct code *k, uint8_t type, unsigned to, uint64_t value)
 {
-        if (!is_float_type(type)) {
+        if (!is_float(type)) {
                 a64_const(k, to, value);
         } else if (value == 0) {
                 put32(k, 0x2f00e400 | (to & 31)); /* movi d, 0 */
@@ -45,13 +41,13 @@ void mc_constant(struct code *k, uint8_t type, unsigned to, uint64_t value)
 
 void mc_load(struct code *k, uint8_t type, unsigned to, unsigned base, uint32_t offset)
 {
-        a64_mem(k, A64_MEM(is_wide_type(type) ? DWORD : WORD, is_float_type(type), LOAD), to, base, offset);
+        a64_mem(k, A64_MEM(is_wide(type) ? DWORD : WORD, is_float(type), LOAD), to, base, offset);
 }
 
 /* A register of 32 bits has a zero upper half, of floats too. */
 void mc_store(struct code *k, uint8_t type, unsigned from, unsigned base, uint32_t offset)
 {
-        a64_mem(k, A64_MEM(DWORD, is_float_type(type), STORE), from, base, offset);
+        a64_mem(k, A64_MEM(DWORD, is_float(type), STORE), from, base, offset);
 }
 
 void mc_load_indexed(struct code *k, unsigned to, unsigned base, unsigned index)
@@ -71,9 +67,9 @@ void mc_copy(struct code *k, uint8_t type, uint32_t to, uint32_t from)
         if (to == from)
                 return;
         for (uint32_t i = 0; i < (type == WASM_V128 ? 2 : 1); i++) {
-                mc_load(k, type == WASM_V128 ? WASM_I64 : type, is_float_type(type) ? FLOAT_SCRATCH : X16,
+                mc_load(k, type == WASM_V128 ? WASM_I64 : type, is_float(type) ? FLOAT_SCRATCH : X16,
                         FRAME_REG, (from + i) * 8);
-                mc_store(k, type == WASM_V128 ? WASM_I64 : type, is_float_type(type) ? FLOAT_SCRATCH : X16,
+                mc_store(k, type == WASM_V128 ? WASM_I64 : type, is_float(type) ? FLOAT_SCRATCH : X16,
                          FRAME_REG, (to + i) * 8);
         }
 }
@@ -129,8 +125,8 @@ void mc_set(struct code *k, unsigned cc, unsigned reg)
 
 void mc_select(struct code *k, uint8_t type, unsigned cc, unsigned to, unsigned other)
 {
-        uint32_t op = is_float_type(type) ? A64_FCSEL | (type == WASM_F64 ? A64_DOUBLE : 0)
-                                          : A64_CSEL | a64_wide(is_wide_type(type));
+        uint32_t op = is_float(type) ? A64_FCSEL | (type == WASM_F64 ? A64_DOUBLE : 0)
+                                     : A64_CSEL | a64_wide(is_wide(type));
 
         a64_op(k, op | cc << 12, to, to, other);
 }
@@ -152,12 +148,6 @@ unsigned mc_jump_if(struct code *k, unsigned cc, uint32_t ret[2])
         put32(k, A64_B_COND | cc);
         ret[0] = k->at - 4;
         return 1;
-}
-
-void mc_jump_to(struct code *k, uint32_t target)
-{
-        uint32_t at = mc_jump(k);
-        mc_patch(k, at, target);
 }
 
 uint32_t mc_table(struct code *k, uint32_t n)
@@ -191,14 +181,6 @@ void mc_patch(struct code *k, uint32_t at, uint32_t target)
                 insn |= ((uint32_t) by & 0x7ffff) << 5;
         }
         memcpy(k->base + at, &insn, sizeof insn);
-}
-
-void mc_patch_entry(struct code *k, uint32_t at, uint32_t table, uint32_t target)
-{
-        uint32_t by = target - table;
-
-        if (!k->full)
-                memcpy(k->base + at, &by, sizeof by);
 }
 
 /* ---- functions and calls: every function keeps its return address ---- */
@@ -240,10 +222,6 @@ uint32_t mc_charge(struct code *k, uint32_t cost)
         }
         return jump_on(k, CC_LO);
 }
-
-void mc_refund(struct code *k, uint32_t cost) { mc_add(k, FUEL_REG, cost); }
-
-void mc_load_memory(struct code *k, uint32_t data) { mc_data(k, MEMORY_REG, data); }
 
 uint32_t mc_call(struct code *k, bool is_tail)
 {

@@ -9,7 +9,6 @@ enum form {
         MULTIPLY,
         SHIFT,
         COMPARE,
-        EQZ,
         FLOAT2,
         UNARY,
         BITS,
@@ -43,7 +42,6 @@ static const struct row {
         BOTH(SHR_S, SHIFT, 2, A64_LSLV + 0x800),
         BOTH(ROTR, SHIFT, 3, A64_RORV),
         BOTH(ROTL, SHIFT, 4, A64_RORV),
-        BOTH(EQZ, EQZ, 0, 0),
         BOTH(EQ, COMPARE, CC_EQ, 0),
         BOTH(NE, COMPARE, CC_NE, 0),
         BOTH(LT_S, COMPARE, CC_LT, 0),
@@ -137,14 +135,6 @@ static const struct row {
 #undef MEM
 };
 
-static void swap_operands(struct operand *a, struct operand *b)
-{
-        struct operand t = *a;
-
-        *a = *b;
-        *b = t;
-}
-
 /* The operands are read by one instruction, which writes the result. */
 static unsigned result_after(struct compiler *c, uint8_t type, const struct operand *a,
                              const struct operand *b)
@@ -177,13 +167,14 @@ static bool with_constant(const struct row *w, const struct operand *b, uint32_t
         return true;
 }
 
-static void emit_binary(struct compiler *c, const struct row *w)
+static void emit_binary(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         uint32_t op;
 
         if (w->more && a.place == CONSTANT)
-                swap_operands(&a, &b);
+                op_swap(&a, &b);
         if ((w->form == SUM || w->form == LOGIC) && with_constant(w, &b, &op)) {
                 unsigned from = op_use(c, &a);
                 unsigned to = result_after(c, a.type, &a, NULL);
@@ -211,8 +202,9 @@ static void shift_by(struct compiler *c, const struct row *w, unsigned to, unsig
                                      ((w->more == 3 ? by : bits - by) & (bits - 1)) << 10 | from << 5 | to);
 }
 
-static void emit_shift(struct compiler *c, const struct row *w)
+static void emit_shift(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned from = op_use(c, &a);
 
@@ -240,14 +232,15 @@ static unsigned swapped_cond(unsigned cc)
         return other[cc];
 }
 
-static void emit_compare(struct compiler *c, const struct row *w)
+static void emit_compare(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned cc = w->more;
         uint32_t imm, size = a64_wide(w->wide);
 
         if (a.place == CONSTANT) {
-                swap_operands(&a, &b);
+                op_swap(&a, &b);
                 cc = swapped_cond(cc);
         }
         unsigned first = op_use(c, &a);
@@ -263,21 +256,9 @@ static void emit_compare(struct compiler *c, const struct row *w)
         op_push_flags(c, cc);
 }
 
-static void emit_eqz(struct compiler *c, const struct row *w)
+static void compare_floats(struct compiler *c, const struct wasm_insn *x)
 {
-        if (!w->wide && c->operands[c->n_operands - 1].place == IN_FLAGS) {
-                c->operands[c->n_operands - 1].value ^= 1;
-                return;
-        }
-
-        struct operand a = op_pop(c);
-        mc_test(&c->k, w->wide, op_use(c, &a));
-        op_free(c, &a);
-        op_push_flags(c, CC_EQ);
-}
-
-static void compare_floats(struct compiler *c, const struct row *w)
-{
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned second = op_use(c, &b), first = op_use(c, &a);
 
@@ -288,8 +269,9 @@ static void compare_floats(struct compiler *c, const struct row *w)
 }
 
 /* One operand; the result may have another type. */
-static void emit_unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_unary(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand a = op_pop(c);
         uint8_t type = wasm_sig_result(x->row->sig);
         unsigned from = op_use(c, &a), to = result_after(c, type, &a, NULL);
@@ -317,8 +299,9 @@ static unsigned emit_address(struct compiler *c, struct operand *a, uint64_t off
         return X16;
 }
 
-static void emit_access(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_access(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         uint8_t type = wasm_sig_result(x->row->sig);
         struct operand v = { .place = CONSTANT, .type = WASM_I32 };
         bool is_store = type == WASM_NO_TYPE;
@@ -340,48 +323,16 @@ static void emit_access(struct compiler *c, const struct wasm_insn *x, const str
 
 bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
 {
+        static void (*const emitters[])(struct compiler *, const struct wasm_insn *) = {
+                [SUM] = emit_binary,         [LOGIC] = emit_binary,     [MULTIPLY] = emit_binary,
+                [FLOAT2] = emit_binary,      [SHIFT] = emit_shift,      [COMPARE] = emit_compare,
+                [FCOMPARE] = compare_floats, [UNARY] = emit_unary,      [BITS] = emit_unary,
+                [ACCESS] = emit_access,      [DIVIDE] = a64_divide,     [COUNT] = a64_count_bits,
+                [TRUNCATE] = a64_truncate,   [COPYSIGN] = a64_copysign,
+        };
         const struct row *w = &rows[x->op];
 
-        switch ((enum form) w->form) {
-        case NO_FORM:
-                return false;
-        case SUM:
-        case LOGIC:
-        case MULTIPLY:
-        case FLOAT2:
-                emit_binary(c, w);
-                return true;
-        case SHIFT:
-                emit_shift(c, w);
-                return true;
-        case COMPARE:
-                emit_compare(c, w);
-                return true;
-        case EQZ:
-                emit_eqz(c, w);
-                return true;
-        case FCOMPARE:
-                compare_floats(c, w);
-                return true;
-        case UNARY:
-        case BITS:
-                emit_unary(c, x, w);
-                return true;
-        case ACCESS:
-                emit_access(c, x, w);
-                return true;
-        case DIVIDE:
-                a64_divide(c, x);
-                return true;
-        case COUNT:
-                a64_count_bits(c, x);
-                return true;
-        case TRUNCATE:
-                a64_truncate(c, x);
-                return true;
-        case COPYSIGN:
-                a64_copysign(c, x);
-                return true;
-        }
-        return false;
+        if (w->form != NO_FORM)
+                emitters[w->form](c, x);
+        return w->form != NO_FORM;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/wasm/compile/x86_64/x64_machine.c - values, conditions, jumps and calls on x86_64. */
 #include "wall/wasm/compile/machine.h"
-#include "wall/wasm/wasm.h"
 
 static const uint8_t int_pool[] = { RSI, RDI, R8, R9 };
 static const uint8_t float_pool[] = { XMM0, XMM0 + 1, XMM0 + 2, XMM0 + 3, XMM0 + 4, XMM0 + 5 };
@@ -15,28 +14,25 @@ const struct mc_registers mc_registers = {
         { sizeof int_locals, sizeof float_locals },
 };
 
-static bool is_float_type(uint8_t type) { return type == WASM_F32 || type == WASM_F64; }
-static bool is_wide_type(uint8_t type) { return type != WASM_I32 && type != WASM_F32; }
-
 void mc_move(struct code *k, uint8_t type, unsigned to, unsigned from)
 {
         if (to == from)
                 return;
-        if (is_float_type(type))
+        if (is_float(type))
                 x64_op(k, OP_F(0x28), false, to, rm_reg(from)); /* movaps */
         else
-                x64_op(k, OP_MOV, is_wide_type(type), to, rm_reg(from));
+                x64_op(k, OP_MOV, is_wide(type), to, rm_reg(from));
 }
 
 void mc_constant(struct code *k, uint8_t type, unsigned to, uint64_t value)
 {
-        if (!is_float_type(type)) {
+        if (!is_float(type)) {
                 x64_const(k, to, value);
         } else if (value == 0) {
                 x64_op(k, OP_F(0x57), false, to, rm_reg(to)); /* xorps */
         } else {
                 x64_const(k, RAX, value);
-                x64_op(k, OP_P(0x66, 0x6e), is_wide_type(type), to, rm_reg(RAX));
+                x64_op(k, OP_P(0x66, 0x6e), is_wide(type), to, rm_reg(RAX));
         }
 }
 
@@ -44,10 +40,10 @@ void mc_load(struct code *k, uint8_t type, unsigned to, unsigned base, uint32_t 
 {
         struct rm m = rm_at(base, offset);
 
-        if (is_float_type(type))
+        if (is_float(type))
                 x64_op(k, OP_P(type == WASM_F32 ? 0xf3 : 0xf2, 0x10), false, to, m);
         else
-                x64_op(k, OP_MOV, is_wide_type(type), to, m);
+                x64_op(k, OP_MOV, is_wide(type), to, m);
 }
 
 void mc_store(struct code *k, uint8_t type, unsigned from, unsigned base, uint32_t offset)
@@ -88,7 +84,7 @@ void mc_copy(struct code *k, uint8_t type, uint32_t to, uint32_t from)
                 x64_op(k, OP_F(0x11), false, FLOAT_SCRATCH, rm_slot(to));
                 return;
         }
-        x64_op(k, OP_MOV, is_wide_type(type), RDX, rm_slot(from));
+        x64_op(k, OP_MOV, is_wide(type), RDX, rm_slot(from));
         x64_op(k, OP_STORE, true, RDX, rm_slot(to));
 }
 
@@ -143,8 +139,8 @@ void mc_set(struct code *k, unsigned cc, unsigned reg)
 
 void mc_select(struct code *k, uint8_t type, unsigned cc, unsigned to, unsigned other)
 {
-        if (!is_float_type(type)) {
-                x64_op(k, OP_F(0x40 | (cc ^ 1)), is_wide_type(type), to, rm_reg(other));
+        if (!is_float(type)) {
+                x64_op(k, OP_F(0x40 | (cc ^ 1)), is_wide(type), to, rm_reg(other));
                 return;
         }
         uint32_t skip = x64_jcc(k, cc);
@@ -173,12 +169,6 @@ unsigned mc_jump_if(struct code *k, unsigned cc, uint32_t ret[2])
         return 1;
 }
 
-void mc_jump_to(struct code *k, uint32_t target)
-{
-        uint32_t at = mc_jump(k);
-        mc_patch(k, at, target);
-}
-
 uint32_t mc_table(struct code *k, uint32_t n)
 {
         x64_const(k, RDX, n);
@@ -200,14 +190,6 @@ uint32_t mc_table(struct code *k, uint32_t n)
 
 void mc_patch(struct code *k, uint32_t at, uint32_t target) { mc_patch_entry(k, at, at + 4, target); }
 
-void mc_patch_entry(struct code *k, uint32_t at, uint32_t table, uint32_t target)
-{
-        uint32_t by = target - table;
-
-        if (!k->full)
-                memcpy(k->base + at, &by, sizeof by);
-}
-
 /* ---- functions and calls: the call itself keeps the return address ---- */
 
 void mc_enter(struct code *k) { (void) k; }
@@ -226,13 +208,6 @@ uint32_t mc_charge(struct code *k, uint32_t cost)
         x64_alu_imm(k, OP_SUB, true, rm_reg(FUEL_REG), (int32_t) cost);
         return x64_jcc(k, CC_B);
 }
-
-void mc_refund(struct code *k, uint32_t cost)
-{
-        x64_alu_imm(k, OP_ADD, true, rm_reg(FUEL_REG), (int32_t) cost);
-}
-
-void mc_load_memory(struct code *k, uint32_t data) { mc_data(k, MEMORY_REG, data); }
 
 uint32_t mc_call(struct code *k, bool is_tail)
 {

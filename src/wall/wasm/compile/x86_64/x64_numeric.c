@@ -8,7 +8,6 @@ enum form {
         MUL,
         SHIFT,
         COMPARE,
-        EQZ,
         FLOAT2,
         FLOAT1,
         ROUND,
@@ -16,7 +15,12 @@ enum form {
         CONVERT,
         EXTEND,
         LOAD,
-        STORE
+        STORE,
+        COUNT,
+        DIVIDE,
+        MIN_MAX,
+        SIGN,
+        TRUNCATE
 };
 
 #define SINGLE(n) OP_P(0xf3, n)
@@ -42,7 +46,6 @@ static const struct row {
         BOTH(SHR_U, SHIFT, 5, 0),
         BOTH(ROTL, SHIFT, 0, 0),
         BOTH(ROTR, SHIFT, 1, 0),
-        BOTH(EQZ, EQZ, CC_E, 0),
         BOTH(EQ, COMPARE, CC_E, 0),
         BOTH(NE, COMPARE, CC_NE, 0),
         BOTH(LT_S, COMPARE, CC_L, 0),
@@ -53,6 +56,14 @@ static const struct row {
         BOTH(LE_U, COMPARE, CC_BE, 0),
         BOTH(GE_S, COMPARE, CC_GE, 0),
         BOTH(GE_U, COMPARE, CC_AE, 0),
+        BOTH(CLZ, COUNT, 0, 0),
+        BOTH(CTZ, COUNT, 0, 0),
+        BOTH(DIV_S, DIVIDE, 0, 0),
+        BOTH(DIV_U, DIVIDE, 0, 0),
+        BOTH(REM_S, DIVIDE, 0, 0),
+        BOTH(REM_U, DIVIDE, 0, 0),
+        BOTH(TRUNC_F32_S, TRUNCATE, 0, 0),
+        BOTH(TRUNC_F64_S, TRUNCATE, 0, 0),
 #undef BOTH
 #define BOTH(name, form, more, s, d)                                                                         \
         [WASM_F32_##name] = { form, false, more, s }, [WASM_F64_##name] = { form, true, more, d }
@@ -71,7 +82,14 @@ static const struct row {
         BOTH(GT, FCOMPARE, CC_A, OP_F(0x2e), OP_P(0x66, 0x2e)),
         BOTH(LE, FCOMPARE, CC_AE | 0x80, OP_F(0x2e), OP_P(0x66, 0x2e)),
         BOTH(GE, FCOMPARE, CC_AE, OP_F(0x2e), OP_P(0x66, 0x2e)),
+        BOTH(MIN, MIN_MAX, 0, 0, 0),
+        BOTH(MAX, MIN_MAX, 0, 0, 0),
+        BOTH(ABS, SIGN, 0, 0, 0),
+        BOTH(NEG, SIGN, 0, 0, 0),
+        BOTH(COPYSIGN, SIGN, 0, 0, 0),
 #undef BOTH
+        [WASM_I32_TRUNC_F32_U] = { TRUNCATE, false, 0, 0 },
+        [WASM_I32_TRUNC_F64_U] = { TRUNCATE, false, 0, 0 },
         [WASM_I32_POPCNT] = { EXTEND, false, 0, SINGLE(0xb8) },
         [WASM_I64_POPCNT] = { EXTEND, true, 0, SINGLE(0xb8) },
         [WASM_I32_WRAP_I64] = { EXTEND, false, 0, OP_MOV },
@@ -138,14 +156,6 @@ static bool is_imm(const struct operand *x, int32_t *ret)
         return x->type == WASM_I32 || x->value == (uint64_t) (int64_t) *ret;
 }
 
-static void swap_operands(struct operand *a, struct operand *b)
-{
-        struct operand t = *a;
-
-        *a = *b;
-        *b = t;
-}
-
 /* a + b in a register that is not one of them. */
 static bool add_by_lea(struct compiler *c, const struct row *w, struct operand *a, struct operand *b)
 {
@@ -168,13 +178,14 @@ static bool add_by_lea(struct compiler *c, const struct row *w, struct operand *
         return true;
 }
 
-static void emit_binary(struct compiler *c, const struct row *w)
+static void emit_binary(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         int32_t imm;
 
         if (w->more && (a.place == CONSTANT || (a.place != IN_REG && b.place == IN_REG)))
-                swap_operands(&a, &b);
+                op_swap(&a, &b);
         if (add_by_lea(c, w, &a, &b))
                 return;
 
@@ -197,8 +208,9 @@ static void emit_binary(struct compiler *c, const struct row *w)
         op_push_reg(c, a.type, to);
 }
 
-static void emit_shift(struct compiler *c, const struct row *w)
+static void emit_shift(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
 
         if (b.place == CONSTANT) {
@@ -217,36 +229,22 @@ static void emit_shift(struct compiler *c, const struct row *w)
 
 static unsigned swapped_cond(unsigned cc)
 {
-        switch (cc) {
-        case CC_L:
-                return CC_G;
-        case CC_G:
-                return CC_L;
-        case CC_LE:
-                return CC_GE;
-        case CC_GE:
-                return CC_LE;
-        case CC_B:
-                return CC_A;
-        case CC_A:
-                return CC_B;
-        case CC_BE:
-                return CC_AE;
-        case CC_AE:
-                return CC_BE;
-        default:
-                return cc;
-        }
+        static const uint8_t other[] = {
+                [CC_E] = CC_E,   [CC_NE] = CC_NE, [CC_L] = CC_G, [CC_G] = CC_L,   [CC_LE] = CC_GE,
+                [CC_GE] = CC_LE, [CC_B] = CC_A,   [CC_A] = CC_B, [CC_BE] = CC_AE, [CC_AE] = CC_BE,
+        };
+        return other[cc];
 }
 
-static void emit_compare(struct compiler *c, const struct row *w)
+static void emit_compare(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
         unsigned cc = w->more;
         int32_t imm;
 
         if (a.place == CONSTANT) {
-                swap_operands(&a, &b);
+                op_swap(&a, &b);
                 cc = swapped_cond(cc);
         }
         if (is_imm(&b, &imm)) {
@@ -264,26 +262,13 @@ static void emit_compare(struct compiler *c, const struct row *w)
         op_push_flags(c, cc);
 }
 
-static void emit_eqz(struct compiler *c, const struct row *w)
+static void compare_floats(struct compiler *c, const struct wasm_insn *x)
 {
-        if (!w->wide && c->operands[c->n_operands - 1].place == IN_FLAGS) {
-                c->operands[c->n_operands - 1].value ^= 1;
-                return;
-        }
-
-        struct operand a = op_pop(c);
-        unsigned reg = op_use(c, &a);
-        x64_op(&c->k, OP_TEST, w->wide, reg, rm_reg(reg));
-        op_free(c, &a);
-        op_push_flags(c, CC_E);
-}
-
-static void compare_floats(struct compiler *c, const struct row *w)
-{
+        const struct row *w = &rows[x->op];
         struct operand b = op_pop(c), a = op_pop(c);
 
         if (w->more & 0x80)
-                swap_operands(&a, &b);
+                op_swap(&a, &b);
         unsigned first = op_use(c, &a);
         x64_op(&c->k, w->op, false, first, op_rm(c, &b));
         op_free(c, &a);
@@ -292,8 +277,9 @@ static void compare_floats(struct compiler *c, const struct row *w)
 }
 
 /* One operand; the result may have another type. */
-static void emit_unary(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_unary(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand a = op_pop(c);
         uint8_t type = result_of(x);
         struct rm m = op_rm(c, &a);
@@ -340,8 +326,9 @@ static struct rm emit_address(struct compiler *c, struct operand *a, uint64_t of
         return (struct rm){ true, MEMORY_REG, RCX, 0, 0 };
 }
 
-static void emit_load(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_load(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand a = op_pop(c);
         struct rm m = emit_address(c, &a, x->value);
 
@@ -351,8 +338,9 @@ static void emit_load(struct compiler *c, const struct wasm_insn *x, const struc
         op_push_reg(c, result_of(x), to);
 }
 
-static void emit_store(struct compiler *c, const struct wasm_insn *x, const struct row *w)
+static void emit_store(struct compiler *c, const struct wasm_insn *x)
 {
+        const struct row *w = &rows[x->op];
         struct operand v = op_pop(c), a = op_pop(c);
         unsigned value = op_use(c, &v);
         struct rm m = emit_address(c, &a, x->value);
@@ -362,89 +350,19 @@ static void emit_store(struct compiler *c, const struct wasm_insn *x, const stru
         op_free(c, &a);
 }
 
-/* Those that are more than one or two. */
-static bool is_special(struct compiler *c, const struct wasm_insn *x)
-{
-        switch (x->op) {
-        case WASM_I32_CLZ:
-        case WASM_I32_CTZ:
-        case WASM_I64_CLZ:
-        case WASM_I64_CTZ:
-                x64_count_bits(c, x);
-                return true;
-        case WASM_I32_DIV_S:
-        case WASM_I32_DIV_U:
-        case WASM_I32_REM_S:
-        case WASM_I32_REM_U:
-        case WASM_I64_DIV_S:
-        case WASM_I64_DIV_U:
-        case WASM_I64_REM_S:
-        case WASM_I64_REM_U:
-                x64_divide(c, x);
-                return true;
-        case WASM_F32_MIN:
-        case WASM_F32_MAX:
-        case WASM_F64_MIN:
-        case WASM_F64_MAX:
-                x64_min_max(c, x);
-                return true;
-        case WASM_F32_ABS:
-        case WASM_F32_NEG:
-        case WASM_F32_COPYSIGN:
-        case WASM_F64_ABS:
-        case WASM_F64_NEG:
-        case WASM_F64_COPYSIGN:
-                x64_sign(c, x);
-                return true;
-        case WASM_I32_TRUNC_F32_S:
-        case WASM_I32_TRUNC_F32_U:
-        case WASM_I32_TRUNC_F64_S:
-        case WASM_I32_TRUNC_F64_U:
-        case WASM_I64_TRUNC_F32_S:
-        case WASM_I64_TRUNC_F64_S:
-                x64_truncate(c, x);
-                return true;
-        default:
-                return false;
-        }
-}
-
 bool mc_numeric(struct compiler *c, const struct wasm_insn *x)
 {
+        static void (*const emitters[])(struct compiler *, const struct wasm_insn *) = {
+                [ALU] = emit_binary,      [MUL] = emit_binary,       [FLOAT2] = emit_binary,
+                [SHIFT] = emit_shift,     [COMPARE] = emit_compare,  [FCOMPARE] = compare_floats,
+                [FLOAT1] = emit_unary,    [ROUND] = emit_unary,      [CONVERT] = emit_unary,
+                [EXTEND] = emit_unary,    [LOAD] = emit_load,        [STORE] = emit_store,
+                [COUNT] = x64_count_bits, [DIVIDE] = x64_divide,     [MIN_MAX] = x64_min_max,
+                [SIGN] = x64_sign,        [TRUNCATE] = x64_truncate,
+        };
         const struct row *w = &rows[x->op];
 
-        switch ((enum form) w->form) {
-        case NO_FORM:
-                return is_special(c, x);
-        case ALU:
-        case MUL:
-        case FLOAT2:
-                emit_binary(c, w);
-                return true;
-        case SHIFT:
-                emit_shift(c, w);
-                return true;
-        case COMPARE:
-                emit_compare(c, w);
-                return true;
-        case EQZ:
-                emit_eqz(c, w);
-                return true;
-        case FCOMPARE:
-                compare_floats(c, w);
-                return true;
-        case FLOAT1:
-        case ROUND:
-        case CONVERT:
-        case EXTEND:
-                emit_unary(c, x, w);
-                return true;
-        case LOAD:
-                emit_load(c, x, w);
-                return true;
-        case STORE:
-                emit_store(c, x, w);
-                return true;
-        }
-        return false;
+        if (w->form != NO_FORM)
+                emitters[w->form](c, x);
+        return w->form != NO_FORM;
 }
