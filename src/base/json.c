@@ -554,3 +554,27 @@ const struct json *json_get(const struct json *object, const char *key)
                         return x;
         return NULL;
 }
+
+const char *json_string(const struct json *object, const char *key)
+{
+        const struct json *v = json_get(object, key);
+        return v && v->type == JSON_STRING ? v->str : NULL;
+}
+
+const char *json_text(const struct json *object, const char *key)
+{
+        const char *text = json_string(object, key);
+        return text ? text : "";
+}
+
+int64_t json_int(const struct json *object, const char *key)
+{
+        const struct json *v = json_get(object, key);
+        return v && v->type == JSON_INT ? v->integer : 0;
+}
+
+bool json_is_true(const struct json *object, const char *key)
+{
+        const struct json *v = json_get(object, key);
+        return v && v->type == JSON_TRUE;
+}

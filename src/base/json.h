@@ -38,6 +38,11 @@ const struct json *json_root(const struct json_doc *d);
 void json_free(struct json_doc *d);
 /* Returns a member of an object, or NULL. */
 const struct json *json_get(const struct json *object, const char *key);
+/* A member as a value: NULL, "", 0 or false if it is missing or of another type. */
+const char *json_string(const struct json *object, const char *key);
+const char *json_text(const struct json *object, const char *key);
+int64_t json_int(const struct json *object, const char *key);
+bool json_is_true(const struct json *object, const char *key);
 
 /* The same reader for data that programs exchange: deeper, objects with more members, and NUL as \u0000 in
  * strings and keys. */

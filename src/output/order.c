@@ -104,12 +104,6 @@ static int64_t number(const struct json *root, const char *key)
         return v && v->type == JSON_INT ? v->integer : -1;
 }
 
-static bool is_true(const struct json *root, const char *key)
-{
-        const struct json *v = json_get(root, key);
-        return v && v->type == JSON_TRUE;
-}
-
 static int read_form(const struct json *x, struct pipeline_config *ret)
 {
         const struct json *name = json_get(x, "name");
@@ -119,8 +113,8 @@ static int read_form(const struct json *x, struct pipeline_config *ret)
 
         *ret = (struct pipeline_config){ .form = (enum handle_type) form,
                                          .max = (uint64_t) max,
-                                         .verbatim = is_true(x, "verbatim"),
-                                         .keep_links = is_true(x, "links"),
+                                         .verbatim = json_is_true(x, "verbatim"),
+                                         .keep_links = json_is_true(x, "links"),
                                          .schema_name = name->str,
                                          .schema = decode(json_get(x, "schema")) };
         return 0;
@@ -187,8 +181,8 @@ struct output_order *output_order_read(struct span text, struct err *e)
 
         share_words(o);
         o->more.become = (uint32_t) become;
-        o->more.vault = is_true(root, "vault");
-        o->more.serves = is_true(root, "serves");
+        o->more.vault = json_is_true(root, "vault");
+        o->more.serves = json_is_true(root, "serves");
         return o;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output/regex.c - compiles a regular expression: pattern to tree, tree to program. Counted repetitions are
  * written out, within REGEX_MAX_PROGRAM. Never: recurses deeper than REGEX_MAX_DEPTH groups. Pure. */
+#include "base/vec.h"
 #include "output/category.h"
 #include "output/regex_internal.h"
 #include "output/unicode.h"
@@ -34,23 +35,10 @@ static int fail(struct parser *s, const char *why)
 
 static const char no_memory[] = "out of memory";
 
-static void *room(void *v, size_t n, size_t *cap, size_t size)
-{
-        if (n < *cap)
-                return v;
-        size_t more = *cap ? 2 * *cap : 16;
-        void *grown = reallocarray(v, more, size);
-        if (grown)
-                *cap = more;
-        return grown;
-}
-
 static int tree_add(struct parser *s, struct tree t, uint32_t *ret_tree)
 {
-        struct tree *grown = room(s->trees, s->n, &s->cap, sizeof *grown);
-        if (!grown)
+        if (vec_room((void **) &s->trees, s->n, &s->cap, sizeof *s->trees) < 0)
                 return fail(s, no_memory);
-        s->trees = grown;
         s->trees[s->n] = t;
         *ret_tree = (uint32_t) s->n++;
         return 0;
@@ -419,11 +407,9 @@ static int put(struct parser *s, enum regex_op op, uint32_t x, uint32_t y)
         if (r->n == REGEX_MAX_PROGRAM)
                 return fail(s, "its repetitions are too large");
 
-        struct regex_instruction *grown = room(r->program, r->n, &r->cap, sizeof *grown);
-        if (!grown)
+        if (vec_room((void **) &r->program, r->n, &r->cap, sizeof *r->program) < 0)
                 return fail(s, no_memory);
 
-        r->program = grown;
         r->program[r->n++] = (struct regex_instruction){ (uint8_t) op, x, y };
         return 0;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* output/regex_class.c - sets of characters in regular expressions. Pure. */
+#include "base/vec.h"
 #include "output/category.h"
 #include "output/regex_internal.h"
 
@@ -16,14 +17,8 @@ static const struct regex_range spaces[] = { { 9, 13 },          { 0x20, 0x20 },
 
 int regex_class_add(struct regex_class *c, uint32_t first, uint32_t last)
 {
-        if (c->n == c->cap) {
-                size_t cap = c->cap ? 2 * c->cap : 4;
-                struct regex_range *grown = reallocarray(c->ranges, cap, sizeof *grown);
-                if (!grown)
-                        return -1;
-                c->ranges = grown;
-                c->cap = cap;
-        }
+        if (vec_room((void **) &c->ranges, c->n, &c->cap, sizeof *c->ranges) < 0)
+                return -1;
 
         c->ranges[c->n++] = (struct regex_range){ first, last };
         return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* output/schema_load.c - finds what a schema names: resources ($id), anchors, references. A name counts only
  * where a schema can stand: an "$id" in an enum is data. Pure. */
+#include "base/vec.h"
 #include "output/schema_internal.h"
 #include "output/uri.h"
 
@@ -56,14 +57,8 @@ struct walk {
 
 static int walk_later(struct walk *w, const struct json *at, struct resource *r)
 {
-        if (w->n == w->cap) {
-                size_t cap = w->cap ? 2 * w->cap : 64;
-                struct place *grown = reallocarray(w->todo, cap, sizeof *grown);
-                if (!grown)
-                        return schema_no_memory(w->e);
-                w->todo = grown;
-                w->cap = cap;
-        }
+        if (vec_room((void **) &w->todo, w->n, &w->cap, sizeof *w->todo) < 0)
+                return schema_no_memory(w->e);
 
         w->todo[w->n++] = (struct place){ at, r };
         return 0;

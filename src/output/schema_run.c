@@ -5,6 +5,7 @@
  */
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "output/schema_internal.h"
 
 #include <errno.h>
@@ -70,15 +71,9 @@ static void note(struct machine *m, const struct json *member)
         if (!m->s->tracks)
                 return;
 
-        if (m->trail_n == m->trail_cap) {
-                size_t cap = m->trail_cap ? 2 * m->trail_cap : 256;
-                const struct json **grown = reallocarray(m->trail, cap, sizeof(const struct json *));
-                if (!grown) {
-                        m->stopped = "out of memory";
-                        return;
-                }
-                m->trail = grown;
-                m->trail_cap = cap;
+        if (vec_room((void **) &m->trail, m->trail_n, &m->trail_cap, sizeof *m->trail) < 0) {
+                m->stopped = "out of memory";
+                return;
         }
 
         m->trail[m->trail_n++] = member;

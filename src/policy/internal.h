@@ -5,13 +5,10 @@
 #include "base/date.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "policy/policy.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-
-/* Makes room for one more element of `size` bytes in a heap array. Returns 0 on success, -1 if memory runs
- * out. */
-int vec_room(void **v, size_t n, size_t *cap, size_t size);
 
 /* ---- policy_fail.c ---- */
 /* "FILE:LINE:COL: sentence", or "--flag: sentence" when line is 0. Returns -1. */

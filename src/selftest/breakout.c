@@ -179,12 +179,6 @@ static int run_box(struct breakout *b, cordon_error *e)
 
 /* ---- findings ---- */
 
-static const char *text_of(const struct json *line, const char *key)
-{
-        const struct json *j = json_get(line, key);
-        return j && j->type == JSON_STRING ? j->str : "";
-}
-
 /* A name in the box's private /tmp is allowed as well, but no file of the host has it: that is not a door. */
 static bool door_grants(struct breakout *b, const char *effect)
 {
@@ -217,14 +211,14 @@ static bool is_shared_in_session(const char *name)
 static enum verdict judge_probe(struct breakout *b, const struct probe *p, const struct json *line,
                                 bool process_wall)
 {
-        const char *outcome = text_of(line, "outcome");
+        const char *outcome = json_text(line, "outcome");
         if (strcmp(outcome, probe_outcome_name(PROBE_HELD)) == 0)
                 return VERDICT_HELD;
 
         if (strcmp(outcome, probe_outcome_name(PROBE_ESCAPED)) != 0)
                 return VERDICT_CANNOT_TELL;
 
-        if (door_grants(b, text_of(line, "effect")))
+        if (door_grants(b, json_text(line, "effect")))
                 return VERDICT_GRANTED;
 
         bool promised = p->promise == PROMISED || (p->promise == NOT_BY_PROCESS_WALL && !process_wall) ||
@@ -243,7 +237,7 @@ static struct attempt *add_row(struct breakout *b, const char *name, const char 
 static const struct json *find_line(struct json_doc *const *docs, size_t n, const char *name)
 {
         for (size_t i = 0; i < n; i++)
-                if (strcmp(text_of(json_root(docs[i]), "probe"), name) == 0)
+                if (strcmp(json_text(json_root(docs[i]), "probe"), name) == 0)
                         return json_root(docs[i]);
         return NULL;
 }
@@ -276,9 +270,10 @@ static void fill_rows(struct breakout *b)
                 a->success = all[i]->success;
                 a->layers = all[i]->layers;
                 a->verdict = line ? judge_probe(b, all[i], line, process_wall) : VERDICT_CANNOT_TELL;
-                (void) str_inert(span_str(line ? text_of(line, "why") : "the box ended before it was tried"),
-                                 a->why, sizeof a->why);
-                (void) str_inert(span_str(line ? text_of(line, "layer") : ""), a->layer, sizeof a->layer);
+                (void) str_inert(
+                        span_str(line ? json_text(line, "why") : "the box ended before it was tried"), a->why,
+                        sizeof a->why);
+                (void) str_inert(span_str(line ? json_text(line, "layer") : ""), a->layer, sizeof a->layer);
         }
 
         for (size_t i = 0; i < heard; i++)

@@ -169,12 +169,6 @@ static int read_layers(struct claims *c)
 
 /* ---- adding up ---- */
 
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *j = json_get(o, key);
-        return j && j->type == JSON_STRING ? j->str : "";
-}
-
 static struct tally *tally_of(struct claims *c, const char *cls)
 {
         for (size_t i = 0; i < c->count; i++)
@@ -193,14 +187,14 @@ static struct tally *tally_of(struct claims *c, const char *cls)
 
 static void add_attempt(struct claims *c, const struct json *o)
 {
-        struct tally *t = tally_of(c, text_of(o, "class"));
-        const char *outcome = text_of(o, "outcome");
+        struct tally *t = tally_of(c, json_text(o, "class"));
+        const char *outcome = json_text(o, "outcome");
         if (!t)
                 return;
 
         t->total++;
-        t->expected |= layer_bits(text_of(o, "layers"));
-        t->answered |= layer_bits(text_of(o, "layer"));
+        t->expected |= layer_bits(json_text(o, "layers"));
+        t->answered |= layer_bits(json_text(o, "layer"));
         if (strcmp(outcome, "held") == 0)
                 t->held++, c->contained++;
         else if (strcmp(outcome, "granted") == 0)
@@ -208,7 +202,7 @@ static void add_attempt(struct claims *c, const struct json *o)
         else if (strcmp(outcome, "ESCAPED") == 0)
                 t->escaped++, c->failed++;
         else if (strcmp(outcome, "not-promised") == 0)
-                t->open++, buf_printf(&c->open, "%s%s", c->open.n ? "; " : "", text_of(o, "probe"));
+                t->open++, buf_printf(&c->open, "%s%s", c->open.n ? "; " : "", json_text(o, "probe"));
         else
                 t->untold++, c->untold++;
 }
@@ -280,9 +274,9 @@ static void add_host(struct claims *c)
         struct err e;
         struct json_doc *d = c->doctor ? json_parse("doctor", span_str(c->doctor), &e) : NULL;
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next)
-                if (strcmp(text_of(o, "state"), "yes") != 0)
-                        buf_printf(residual(c), "this host: %s: %s", text_of(o, "layer"),
-                                   text_of(o, "detail"));
+                if (strcmp(json_text(o, "state"), "yes") != 0)
+                        buf_printf(residual(c), "this host: %s: %s", json_text(o, "layer"),
+                                   json_text(o, "detail"));
 
         json_free(d);
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/store/store.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "effect/stamp/stamp_internal.h"
 
 #include <errno.h>
@@ -28,28 +29,9 @@ static int room(struct stamp_index *x, struct err *e)
                 return err_hint(e, "stamp a directory instead: `cordon label add DIR LABEL`");
         }
 
-        if (x->n < x->cap)
-                return 0;
-
-        size_t cap = x->cap ? 2 * x->cap : 64;
-        struct stamp *v = realloc(x->v, cap * sizeof *v);
-        if (!v)
-                return err_set(e, ERR_MEMORY, 0, "no memory for the labels of files");
-        x->v = v;
-        x->cap = cap;
-        return 0;
-}
-
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? v->str : NULL;
-}
-
-static uint64_t number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_INT ? (uint64_t) v->integer : 0;
+        return vec_room((void **) &x->v, x->n, &x->cap, sizeof *x->v) < 0
+                       ? err_set(e, ERR_MEMORY, 0, "no memory for the labels of files")
+                       : 0;
 }
 
 static bool is_pipe(const char *path) { return span_starts(span_str(path), stamp_pipe_prefix); }
@@ -59,14 +41,13 @@ static int take_line(struct stamp_index *x, struct span line, struct err *e)
 {
         struct json_doc *d = json_parse("labels", line, e);
         const struct json *o = d ? json_root(d) : NULL;
-        bool object = o && o->type == JSON_OBJECT;
-        const char *path = object ? text_of(o, "path") : NULL, *label = object ? text_of(o, "label") : NULL;
-        const char *run = object ? text_of(o, "run") : NULL;
+        const char *path = json_string(o, "path"), *label = json_string(o, "label");
+        const char *run = json_string(o, "run");
         struct stamp s = { .path = is_place(path) && label ? strdup(path) : NULL };
         if (s.path) {
-                s.dev = number_of(o, "dev");
-                s.ino = number_of(o, "ino");
-                s.born_ns = number_of(o, "born");
+                s.dev = json_int(o, "dev");
+                s.ino = json_int(o, "ino");
+                s.born_ns = json_int(o, "born");
                 s.label = label_of(label);
                 (void) snprintf(s.run, sizeof s.run, "%s", run ? run : "");
         }

@@ -2,6 +2,7 @@
 /* face/cli/agent_items.c - the values of parts: lists of them, and what a value says. Pure. */
 #include "base/base64.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "face/cli/agent_parts.h"
 
 #include <stdlib.h>
@@ -42,14 +43,8 @@ static void drop_item(struct cli_items *l, size_t at)
 /* An empty place among them; NULL: there is no room. */
 static struct cli_item *make_room(struct cli_items *l, size_t at)
 {
-        if (l->n == l->cap) {
-                size_t cap = l->cap ? 2 * l->cap : 64;
-                struct cli_item *v = l->n < CLI_ITEMS_MAX ? realloc(l->v, cap * sizeof *v) : NULL;
-                if (!v)
-                        return NULL;
-                l->cap = cap;
-                l->v = v;
-        }
+        if (l->n >= CLI_ITEMS_MAX || vec_room((void **) &l->v, l->n, &l->cap, sizeof *l->v) < 0)
+                return NULL;
 
         (void) memmove(l->v + at + 1, l->v + at, (l->n++ - at) * sizeof *l->v);
         return &l->v[at];
@@ -151,12 +146,6 @@ void cli_file_put(struct span bytes, struct cli_file is, struct buf *out)
                    is.linked ? ",\"linked\":true" : "");
 }
 
-static bool is_true(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_TRUE;
-}
-
 int cli_file_read(const char *value, struct cli_file *ret, struct buf *bytes)
 {
         struct err ignored;
@@ -165,7 +154,7 @@ int cli_file_read(const char *value, struct cli_file *ret, struct buf *bytes)
         if (o && o->type == JSON_OBJECT) {
                 text = json_get(o, "file");
                 coded = json_get(o, "base64");
-                *ret = (struct cli_file){ is_true(o, "run"), is_true(o, "linked") };
+                *ret = (struct cli_file){ json_is_true(o, "run"), json_is_true(o, "linked") };
         }
 
         ssize_t n = -1;

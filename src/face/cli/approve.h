@@ -27,7 +27,6 @@ void approve_list_read(struct approve_list *ret, cordon_error *e);
 void approve_list_done(struct approve_list *l);
 /* Sends one request to one box; NULL: no answer. The caller frees it. */
 struct json_doc *approve_ask(const struct approve_item *it, const struct buf *request);
-const char *approve_text(const struct json *o, const char *key); /* "" if it is none */
 
 /* approve_view.c: asks on the terminal about these; returns the exit status. */
 struct approve_words {

@@ -13,12 +13,6 @@
 
 enum { ANSWER_MAX = 16 << 20, ANSWER_MS = 10000 };
 
-const char *approve_text(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? v->str : "";
-}
-
 /* Up to the end of its line. */
 static bool read_line(int fd, struct buf *out)
 {
@@ -62,14 +56,14 @@ static void take_item(struct approve_list *l, const struct json *o, const char *
 
         struct approve_item *it = &l->v[l->n++];
         *it = (struct approve_item){ .uid = uid,
-                                     .effect = strdup(approve_text(o, "effect")),
-                                     .door = strdup(approve_text(o, "door")),
-                                     .group = strdup(approve_text(o, "group")),
-                                     .high = strcmp(approve_text(o, "risk"), "high") == 0,
+                                     .effect = strdup(json_text(o, "effect")),
+                                     .door = strdup(json_text(o, "door")),
+                                     .group = strdup(json_text(o, "group")),
+                                     .high = strcmp(json_text(o, "risk"), "high") == 0,
                                      .expires_s = expires ? expires->integer : 0 };
         copy_text(it->run, sizeof it->run, run);
-        copy_text(it->id, sizeof it->id, approve_text(o, "id"));
-        copy_text(it->template, sizeof it->template, approve_text(o, "template"));
+        copy_text(it->id, sizeof it->id, json_text(o, "id"));
+        copy_text(it->template, sizeof it->template, json_text(o, "template"));
         if (!it->effect || !it->door || !it->group)
                 l->json.failed = true;
 }
@@ -104,9 +98,8 @@ static void each_box(void *ctx, const char *run, unsigned uid)
         }
 
         if (items) {
-                const struct json *over = json_get(o, "over_budget");
-                copy_text(l->step, sizeof l->step, approve_text(o, "step"));
-                l->over_budget = over && over->type == JSON_TRUE;
+                copy_text(l->step, sizeof l->step, json_text(o, "step"));
+                l->over_budget = json_is_true(o, "over_budget");
         }
 
         json_free(d);

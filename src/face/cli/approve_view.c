@@ -127,7 +127,7 @@ static bool send_answer(const struct view *v, const struct approve_item *it, str
                 AUTO_BUF(q);
                 answer_json(a, &q);
                 struct json_doc *d = approve_ask(it, &q);
-                const char *code = d ? approve_text(json_root(d), "code") : "";
+                const char *code = d ? json_text(json_root(d), "code") : "";
                 bool done = strcmp(code, "decided") == 0 || strcmp(code, "counted") == 0;
                 const struct json *decoy = d ? json_get(json_root(d), "decoy") : NULL;
                 if (done && decoy && decoy->type == JSON_TRUE)
@@ -136,14 +136,14 @@ static bool send_answer(const struct view *v, const struct approve_item *it, str
                                 a->yes ? "that was a decoy and should have been denied; nothing was sent\n"
                                        : "that was a decoy, and it is denied\n");
                 else if (done)
-                        (void) fprintf(v->tty, "%s%s\n", approve_text(json_root(d), "state"),
+                        (void) fprintf(v->tty, "%s%s\n", json_text(json_root(d), "state"),
                                        strcmp(code, "counted") == 0 ? ": others must approve as well" : "");
 
                 bool digits = strcmp(code, "challenge") == 0, typed = digits || strcmp(code, "reason") == 0;
                 char *words = digits ? a->challenge : a->reason;
                 if (!done && (!typed || words[0])) /* else they are asked for, for the first time */
                         (void) fprintf(v->tty, "not taken: %s\n",
-                                       d ? approve_text(json_root(d), "error") : "the box has ended");
+                                       d ? json_text(json_root(d), "error") : "the box has ended");
 
                 bool again = typed &&
                              take_some_words(v, digits ? "the last 4 digits of the id: " : "reason: ", words);
@@ -174,10 +174,10 @@ int approve_deny(const struct approve_item *it, const char *reason)
         AUTO_BUF(q);
         answer_json(&a, &q);
         struct json_doc *d = approve_ask(it, &q);
-        bool done = d && strcmp(approve_text(json_root(d), "code"), "decided") == 0;
+        bool done = d && strcmp(json_text(json_root(d), "code"), "decided") == 0;
         int status = done ? 0
                           : cli_problem("not denied: %s",
-                                        d ? approve_text(json_root(d), "error") : "the box has ended");
+                                        d ? json_text(json_root(d), "error") : "the box has ended");
         if (done)
                 (void) printf("denied %.12s\n", it->id);
         json_free(d);
@@ -225,7 +225,7 @@ static bool print_item(const struct view *v, const struct approve_item *it, cons
         char door[1024], effect[400];
         (void) fprintf(v->tty, "\n%.12s...%s  run %s, %lld s left%s\n", it->id, it->id + 60, it->run,
                        it->expires_s, it->high ? ", HIGH RISK" : "");
-        bool read = print_inert(v, approve_text(o, "text"));
+        bool read = print_inert(v, json_text(o, "text"));
         (void) fprintf(v->tty, "%s\ndoor: %s\n", str_inert(span_str(it->effect), effect, sizeof effect),
                        str_inert(span_str(it->door), door, sizeof door));
         const struct json *new = json_get(o, "new");
@@ -323,9 +323,9 @@ static bool print_rows(const struct view *v, const struct approve_list *l, const
                 (void) fprintf(v->tty, "%2zu  %s", i + 1,
                                str_inert(span_str(l->v[rows[i]].effect), effect, sizeof effect));
                 if (e)
-                        (void) fprintf(v->tty, "  %s bytes", approve_text(e, "length"));
+                        (void) fprintf(v->tty, "  %s bytes", json_text(e, "length"));
                 (void) fputc('\n', v->tty);
-                const char *body = d ? strstr(approve_text(json_root(d), "text"), "\nbody,") : NULL;
+                const char *body = d ? strstr(json_text(json_root(d), "text"), "\nbody,") : NULL;
                 const char *line = body ? strchr(body + 1, '\n') : NULL;
                 size_t len = line ? strcspn(line + 1, "\n") : 0;
                 all = all && len < ROW_BYTES && (!line || !line[1 + len] || !line[2 + len]);

@@ -2,6 +2,7 @@
 /* face/cli/cmd_boxes.c - verbs for running boxes: ps, stop, inspect, logs. */
 #include "base/json.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "face/cli/cli.h"
 
 #include <signal.h>
@@ -227,13 +228,9 @@ static void know_box(void *ctx, const char *text)
 {
         struct known_boxes *k = ctx;
         struct err ignored;
-        if (k->n == k->cap) {
-                struct known *more = reallocarray(k->v, k->cap ? 2 * k->cap : 64, sizeof *k->v);
-                k->failed = k->failed || !more;
-                if (!more)
-                        return;
-                k->v = more;
-                k->cap = k->cap ? 2 * k->cap : 64;
+        if (vec_room((void **) &k->v, k->n, &k->cap, sizeof *k->v) < 0) {
+                k->failed = true;
+                return;
         }
 
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);

@@ -24,8 +24,7 @@ static long long number_of(const struct json *o, const char *key)
 
 static void copy_text(const struct json *o, const char *key, char *ret, size_t cap)
 {
-        const struct json *v = json_get(o, key);
-        (void) snprintf(ret, cap, "%s", v && v->type == JSON_STRING ? v->str : "");
+        (void) snprintf(ret, cap, "%s", json_text(o, key));
 }
 
 static struct state state_of(const char *text)

@@ -104,19 +104,13 @@ static void put_policies(struct here *h)
         put_files(h);
 }
 
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? v->str : "";
-}
-
 static void each_box(void *ctx, const char *text)
 {
         struct err ignored;
         struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
         bool answered = d && !json_get(json_root(d), "refused");
-        const char *run = answered ? text_of(json_root(d), "run") : "",
-                   *name = answered ? text_of(json_root(d), "name") : "";
+        const char *run = answered ? json_text(json_root(d), "run") : "",
+                   *name = answered ? json_text(json_root(d), "name") : "";
 
         if (run[0])
                 add_candidate(ctx, run, name[0] ? name : "running box");
@@ -152,7 +146,7 @@ static void put_members(struct here *h, struct span list, const char *word, cons
         struct json_doc *d = json_parse("list", list, &ignored);
 
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next)
-                add_candidate(h, text_of(o, word), text_of(o, help));
+                add_candidate(h, json_text(o, word), json_text(o, help));
         json_free(d);
 }
 

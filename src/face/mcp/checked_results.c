@@ -16,15 +16,9 @@ static bool has_own_name(const char *kind)
         return false;
 }
 
-static const char *text_of(const struct json *x, const char *key)
-{
-        const struct json *v = json_get(x, key);
-        return v && v->type == JSON_STRING ? v->str : NULL;
-}
-
 static void take_finding(const struct json *x, struct mcp_checked *c)
 {
-        const char *kind = text_of(x, "kind"), *name = text_of(x, "name");
+        const char *kind = json_string(x, "kind"), *name = json_string(x, "name");
         const struct json *count = json_get(x, "count");
         if (!kind || !count || count->type != JSON_INT)
                 return;
@@ -37,27 +31,23 @@ static void take_finding(const struct json *x, struct mcp_checked *c)
         c->found += (uint64_t) count->integer;
 }
 
-static long long count_of(const struct json *x)
-{
-        const struct json *count = json_get(x, "count");
-        return count && count->type == JSON_INT ? (long long) count->integer : 0;
-}
+static long long count_of(const struct json *x) { return json_int(x, "count"); }
 
 /* For a person each kind once, with the sum of its counts. */
 static void tell_kinds(const struct json *first, struct buf *out)
 {
         for (const struct json *x = first; x; x = x->next) {
-                const char *kind = text_of(x, "kind");
+                const char *kind = json_string(x, "kind");
                 const struct json *same = first;
                 long long sum = 0;
                 while (kind && same != x &&
-                       (!text_of(same, "kind") || strcmp(text_of(same, "kind"), kind) != 0))
+                       (!json_string(same, "kind") || strcmp(json_string(same, "kind"), kind) != 0))
                         same = same->next;
                 if (!kind || same != x)
                         continue;
 
                 for (; same; same = same->next)
-                        sum += text_of(same, "kind") && strcmp(text_of(same, "kind"), kind) == 0
+                        sum += json_string(same, "kind") && strcmp(json_string(same, "kind"), kind) == 0
                                        ? count_of(same)
                                        : 0;
                 buf_printf(out, "%s%s", out->n ? ", " : "", kind);
@@ -72,7 +62,7 @@ static void take_report(const char *report, struct mcp_checked *c)
         struct json_doc *d = report ? json_parse_data("report", span_str(report), &ignored) : NULL;
         const struct json *root = d ? json_root(d) : NULL;
         const struct json *list = root ? json_get(root, "findings") : NULL;
-        const char *digest = root ? text_of(root, "sha256") : NULL;
+        const char *digest = root ? json_string(root, "sha256") : NULL;
         for (const struct json *x = list && list->type == JSON_ARRAY ? list->child : NULL; x; x = x->next)
                 take_finding(x, c);
         if (list && list->type == JSON_ARRAY)

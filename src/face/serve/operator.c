@@ -326,11 +326,9 @@ static int64_t lost_heads(const cordon_context *host, const char *state, const c
         struct json_doc *d = report ? json_parse_data("report", span_str(report), e) : NULL;
         const struct json *list = d ? json_get(json_root(d), "tenants") : NULL;
         for (const struct json *o = list ? list->child : NULL; o && n >= 0; o = o->next) {
-                const struct json *at = json_get(o, "state"), *heads = json_get(o, "heads");
-                if (!at || at->type != JSON_STRING || strcmp(at->str, state) != 0 || !heads)
-                        continue;
-                const struct json *fits = json_get(o, "fits");
-                n = fits && fits->type == JSON_TRUE ? -1 : heads->integer;
+                const struct json *heads = json_get(o, "heads");
+                if (heads && strcmp(json_text(o, "state"), state) == 0)
+                        n = json_is_true(o, "fits") ? -1 : heads->integer;
         }
         if (n < 0) {
                 (void) err_set(e, ERR_USAGE, EEXIST, "the ledger of the tenant %s exists, and fits its heads",

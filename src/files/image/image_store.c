@@ -3,6 +3,7 @@
 #include "base/dir.h"
 #include "base/fd.h"
 #include "base/store/store.h"
+#include "base/vec.h"
 #include "files/image/image.h"
 #include "files/image/tree_remove.h"
 
@@ -108,13 +109,8 @@ char (*image_keys(const struct image_store *s, size_t *ret_count))[65]
                 for (const struct dir_entry *d; (d = dir_next(&list));) {
                         if (!is_key(d->name))
                                 continue;
-                        if (n == cap) {
-                                cap = cap ? 2 * cap : 16;
-                                void *more = realloc(v, cap * sizeof *v);
-                                if (!more)
-                                        break;
-                                v = more;
-                        }
+                        if (vec_room((void **) &v, n, &cap, sizeof *v) < 0)
+                                break;
                         memcpy(v[n++], d->name, 65);
                 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/read/answered.c - intents and their outcomes. An intent without an outcome is unknown: its effect
  * may be under way, or may or may not have happened before a crash. It is never guessed. Pure. */
+#include "base/vec.h"
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -31,15 +32,9 @@ static int by_number(const void *pa, const void *pb)
 
 static void add(struct answered *a, struct span id)
 {
-        if (a->n == a->cap) {
-                size_t cap = a->cap ? 2 * a->cap : 256;
-                uint64_t *more = realloc(a->ids, cap * sizeof *more);
-                if (!more) {
-                        a->failed = true;
-                        return;
-                }
-                a->ids = more;
-                a->cap = cap;
+        if (vec_room((void **) &a->ids, a->n, &a->cap, sizeof *a->ids) < 0) {
+                a->failed = true;
+                return;
         }
 
         a->ids[a->n++] = ledger_hash(id);

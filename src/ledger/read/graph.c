@@ -10,6 +10,7 @@
  * record's own ledger is searched first, then the others. An id that several of those contain leads to each
  * of them: none is preferred.
  */
+#include "base/vec.h"
 #include "ledger/internal.h"
 
 #include <stdio.h>
@@ -92,15 +93,9 @@ static void add_edge(struct ledger_graph *g, int64_t cause, uint64_t effect, enu
                 if (g->edges[i - 1].cause == (uint64_t) cause)
                         return; /* one link is enough */
 
-        if (g->count == g->cap) {
-                size_t cap = g->cap ? 2 * g->cap : 1024;
-                struct ledger_edge *more = realloc(g->edges, cap * sizeof *more);
-                if (!more) {
-                        g->failed = true;
-                        return;
-                }
-                g->edges = more;
-                g->cap = cap;
+        if (vec_room((void **) &g->edges, g->count, &g->cap, sizeof *g->edges) < 0) {
+                g->failed = true;
+                return;
         }
 
         g->edges[g->count++] = (struct ledger_edge){ (uint64_t) cause, effect, link };

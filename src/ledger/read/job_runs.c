@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* ledger/read/job_runs.c - the runs of one batch job: only the start of a run names its job. Pure. */
+#include "base/vec.h"
 #include "ledger/internal.h"
 
 #include <stdlib.h>
@@ -36,13 +37,8 @@ int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struc
                     v.run.n == 0 || !is_of_job(&v, f->job))
                         continue;
 
-                if (f->of_job_count == room) {
-                        room = room ? 2 * room : 64;
-                        struct span *more = realloc(f->of_job, room * sizeof *more);
-                        if (!more)
-                                return err_set(e, ERR_MEMORY, 0, "no memory for the runs of a job");
-                        f->of_job = more;
-                }
+                if (vec_room((void **) &f->of_job, f->of_job_count, &room, sizeof *f->of_job) < 0)
+                        return err_set(e, ERR_MEMORY, 0, "no memory for the runs of a job");
 
                 f->of_job[f->of_job_count++] = v.run;
         }

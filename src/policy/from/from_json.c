@@ -16,12 +16,6 @@ static const struct json *first(const struct json *object, const char *key)
         return list && list->type == JSON_ARRAY ? list->child : NULL;
 }
 
-static bool is_true(const struct json *object, const char *key)
-{
-        const struct json *v = object ? json_get(object, key) : NULL;
-        return v && v->type == JSON_TRUE;
-}
-
 /* ---- sandbox-runtime, and the part of Claude Code's settings that has its form ---- */
 
 static void read_network(struct from *f, const struct json *net)
@@ -40,12 +34,12 @@ static void read_network(struct from *f, const struct json *net)
         for (const struct json *v = first(net, "allowUnixSockets"); v; v = v->next)
                 from_line(f, "sock", string_of(v));
 
-        if (is_true(net, "allowAllUnixSockets"))
+        if (json_is_true(net, "allowAllUnixSockets"))
                 from_wide(
                         f, span_str("allowAllUnixSockets"),
                         "every socket of the host, agents and container engines too; name each with `sock`");
 
-        if (is_true(net, "allowLocalBinding"))
+        if (json_is_true(net, "allowLocalBinding"))
                 from_line(f, "local", span_str("loopback"));
 }
 
@@ -75,7 +69,7 @@ void from_srt(struct from *f, const struct json *root)
         from_wide(f, span_str("reading"),
                   "everything but denyRead could be read; these lines show what they name. `cordon learn` "
                   "proposes what is missing");
-        if (is_true(root, "enableWeakerNestedSandbox"))
+        if (json_is_true(root, "enableWeakerNestedSandbox"))
                 from_wide(f, span_str("enableWeakerNestedSandbox"), "it weakened the sandbox; no line does");
 }
 
@@ -136,10 +130,10 @@ void from_claude(struct from *f, const struct json *root)
         for (const struct json *v = first(sandbox, "excludedCommands"); v; v = v->next)
                 from_wide(f, string_of(v), "ran outside the sandbox; here it runs in the box");
 
-        if (!sandbox || !is_true(sandbox, "enabled"))
+        if (!sandbox || !json_is_true(sandbox, "enabled"))
                 from_wide(f, span_str("sandbox"), "was off: commands ran with everything you may do");
         else if (!json_get(sandbox, "allowUnsandboxedCommands") ||
-                 is_true(sandbox, "allowUnsandboxedCommands"))
+                 json_is_true(sandbox, "allowUnsandboxedCommands"))
                 from_wide(f, span_str("allowUnsandboxedCommands"),
                           "the agent may ask to run a command outside; no box has such a way out");
 
@@ -154,7 +148,7 @@ void from_claude(struct from *f, const struct json *root)
 static void read_mount(struct from *f, const struct json *mount)
 {
         struct span source = string_of(json_get(mount, "source")), kind = string_of(json_get(mount, "type"));
-        bool readonly = is_true(mount, "readonly");
+        bool readonly = json_is_true(mount, "readonly");
         for (struct span rest = string_of(mount); rest.n;) {
                 struct span part = from_word(&rest, ","), value = part, key = from_word(&value, "=");
                 if (span_is(key, "source") || span_is(key, "src"))
@@ -223,7 +217,7 @@ void from_devcontainer(struct from *f, const struct json *root)
         if (string_of(json_get(root, "image")).n)
                 from_lost(f, string_of(json_get(root, "image")), "`root IMAGE` makes it the root of the box");
 
-        if (is_true(root, "privileged") || first(root, "capAdd"))
+        if (json_is_true(root, "privileged") || first(root, "capAdd"))
                 from_wide(f, span_str("privileged or capAdd"), "a way to the host; no line opens it");
 
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -153,17 +153,12 @@ static enum effect_reason never(const struct learn *l, const struct learn_access
 
 static struct item *append(struct learn *l, const struct learn_access *a)
 {
-        if (l->n == l->cap) {
-                size_t cap = l->cap ? 2 * l->cap : 64;
-                if (cap > LEARN_ITEMS_MAX)
-                        return NULL;
-                struct item *v = realloc(l->v, cap * sizeof *v);
-                if (!v) {
-                        l->failed = true;
-                        return NULL;
-                }
-                l->v = v;
-                l->cap = cap;
+        if (l->n == LEARN_ITEMS_MAX)
+                return NULL;
+
+        if (vec_room((void **) &l->v, l->n, &l->cap, sizeof *l->v) < 0) {
+                l->failed = true;
+                return NULL;
         }
 
         struct item *it = &l->v[l->n];

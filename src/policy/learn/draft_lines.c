@@ -10,28 +10,13 @@
 
 enum { WEEK_S = 7 * 24 * 3600 };
 
-static bool make_room(struct learn_draft *d)
-{
-        if (d->n < d->cap)
-                return true;
-
-        size_t cap = d->cap ? 2 * d->cap : 32;
-        struct learn_line *v = realloc(d->v, cap * sizeof *v);
-        if (!v)
-                return false;
-
-        d->v = v;
-        d->cap = cap;
-        return true;
-}
-
 struct learn_line *line_add(struct learn_draft *d, bool door, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
         char *text = arena_vprintf(&d->mem, fmt, ap);
         va_end(ap);
-        if (!text || !make_room(d)) {
+        if (!text || vec_room((void **) &d->v, d->n, &d->cap, sizeof *d->v) < 0) {
                 d->failed = true;
                 return NULL;
         }

@@ -3,6 +3,7 @@
 #pragma once
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/vec.h"
 #include "policy/learn/learn.h"
 
 #include <string.h>

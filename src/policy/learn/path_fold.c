@@ -46,15 +46,9 @@ void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory)
                         return;
                 }
 
-        if (s->n == s->cap) {
-                size_t cap = s->cap ? 2 * s->cap : 32;
-                struct node *v = realloc(s->v, cap * sizeof *v);
-                if (!v) {
-                        s->failed = true;
-                        return;
-                }
-                s->v = v;
-                s->cap = cap;
+        if (vec_room((void **) &s->v, s->n, &s->cap, sizeof *s->v) < 0) {
+                s->failed = true;
+                return;
         }
 
         char *copy = arena_str(&s->mem, path);

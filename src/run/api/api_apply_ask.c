@@ -127,8 +127,7 @@ struct cordon_question {
 
 static const char *text_of(const struct cordon_question *q, const char *key)
 {
-        const struct json *v = json_get(json_root(q->doc), key);
-        return v && v->type == JSON_STRING ? v->str : NULL;
+        return json_string(json_root(q->doc), key);
 }
 
 /* As work_question() has them. */

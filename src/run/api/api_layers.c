@@ -90,12 +90,6 @@ static void add_sums(struct learn_facts *f, const struct ledger_runs *t)
         add(f, FACT_GAPS, (int64_t) t->sum[LEDGER_SUM_GAPS], NULL);
 }
 
-static int64_t json_number(const struct json *o, const char *key)
-{
-        const struct json *j = o ? json_get(o, key) : NULL;
-        return j && j->type == JSON_INT ? j->integer : 0;
-}
-
 static void add_verified(const struct cordon_context *cx, struct learn_facts *f, int dir)
 {
         struct err e;
@@ -167,14 +161,12 @@ static void add_persons(const struct cordon_context *cx, struct learn_facts *f)
         for (const struct json *p = persons ? persons->child : NULL; p; p = p->next) {
                 char who[32];
                 const struct json *flagged = json_get(p, "flagged");
-                (void) snprintf(who, sizeof who, "uid %lld", (long long) json_number(p, "uid"));
+                (void) snprintf(who, sizeof who, "uid %lld", (long long) json_int(p, "uid"));
                 add(f, FACT_TIRED, flagged && flagged->type == JSON_TRUE, who);
         }
 
         for (const struct json *g = gates ? gates->child : NULL; g; g = g->next) {
-                const struct json *stale = json_get(g, "stale"), *door = json_get(g, "door");
-                add(f, FACT_STALE_GATES, stale && stale->type == JSON_TRUE,
-                    door && door->type == JSON_STRING ? door->str : "");
+                add(f, FACT_STALE_GATES, json_is_true(g, "stale"), json_text(g, "door"));
         }
         json_free(d);
 }

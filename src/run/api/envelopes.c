@@ -23,15 +23,14 @@ struct sought {
 
 static void copy_text(const struct json *root, const char *key, char *ret, size_t cap)
 {
-        const struct json *v = json_get(root, key);
-        (void) snprintf(ret, cap, "%s", v && v->type == JSON_STRING ? v->str : "");
+        (void) snprintf(ret, cap, "%s", json_text(root, key));
 }
 
 /* The door may have had a form, and the run labels. */
 static void copy_checked(const struct json *root, struct sought *s)
 {
-        const struct json *more = json_get(root, "more"), *time = json_get(root, "time");
-        s->time_us = time && time->type == JSON_INT ? time->integer : 0;
+        const struct json *more = json_get(root, "more");
+        s->time_us = json_int(root, "time");
         s->truncated = json_get(root, "result") != NULL; /* an output has one if it was cut at its limit */
         s->as[0] = s->cut[0] = s->findings[0] = s->labels[0] = '\0';
         if (more)
@@ -49,9 +48,8 @@ static void copy_checked(const struct json *root, struct sought *s)
 /* An output, or a handle that the box wrote. */
 static bool is_outgoing(const struct json *root)
 {
-        const struct json *kind = json_get(root, "kind"), *door = json_get(root, "door");
-        bool handle = kind && kind->type == JSON_STRING && strcmp(kind->str, "handle") == 0;
-        return !handle || (door && door->type == JSON_STRING && strncmp(door->str, "out ", 4) == 0);
+        bool handle = strcmp(json_text(root, "kind"), "handle") == 0;
+        return !handle || strncmp(json_text(root, "door"), "out ", 4) == 0;
 }
 
 static void look(void *ctx, const char *json, const char *line)

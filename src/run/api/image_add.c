@@ -192,13 +192,10 @@ static void put_counts(const struct json *counts, struct buf *out)
         static const char *const names[] = { "entries", "bytes",  "devices",  "fifos", "setid",
                                              "owners",  "xattrs", "left_out", "uid",   "gid" };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-                const struct json *v = json_get(counts, names[i]);
-                buf_printf(out, ",\"%s\":%lld", names[i],
-                           v && v->type == JSON_INT ? (long long) v->integer : 0);
+                buf_printf(out, ",\"%s\":%lld", names[i], (long long) json_int(counts, names[i]));
         }
 
-        const struct json *user = json_get(counts, "user");
-        buf_printf(out, ",\"user\":%s", user && user->type == JSON_TRUE ? "true" : "false");
+        buf_printf(out, ",\"user\":%s", json_is_true(counts, "user") ? "true" : "false");
 }
 
 static int write_meta(struct adding *a, struct err *e)

@@ -80,12 +80,6 @@ static bool is_used(const struct image_store *s, const char *key)
         return fd >= 0 && image_is_locked(fd);
 }
 
-static int64_t number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_INT ? v->integer : 0;
-}
-
 static struct json_doc *read_meta(const struct image_store *s, const char *key)
 {
         struct err none;
@@ -109,14 +103,13 @@ static void put_json(const struct image_store *s, const char *key, const struct 
         struct refs_of f = { .key = key, .out = out, .json = true };
         buf_printf(out,
                    "{\"id\":\"sha256:%s\",\"bytes\":%lld,\"entries\":%lld,\"layers\":%lld,\"added\":%lld",
-                   key, (long long) number_of(m, "bytes"), (long long) number_of(m, "entries"),
-                   (long long) number_of(m, "layers"), (long long) number_of(m, "added"));
-        const struct json *config = json_get(m, "config");
-        buf_member(out, "config", config && config->type == JSON_STRING ? config->str : NULL);
+                   key, (long long) json_int(m, "bytes"), (long long) json_int(m, "entries"),
+                   (long long) json_int(m, "layers"), (long long) json_int(m, "added"));
+        buf_member(out, "config", json_string(m, "config"));
         buf_printf(out, ",\"in_use\":%s,\"flattened\":{", is_used(s, key) ? "true" : "false");
         for (size_t i = 0; i < sizeof flattened / sizeof *flattened; i++)
                 buf_printf(out, "%s\"%s\":%lld", i ? "," : "", flattened[i],
-                           (long long) number_of(m, flattened[i]));
+                           (long long) json_int(m, flattened[i]));
 
         buf_puts(out, "},\"from\":[");
         image_refs_each(s, false, put_ref, &f);
@@ -125,10 +118,10 @@ static void put_json(const struct image_store *s, const char *key, const struct 
 
 static void put_line(const struct image_store *s, const char *key, const struct json *m, struct buf *out)
 {
-        uint64_t megabytes = ((uint64_t) number_of(m, "bytes") + (1 << 20) - 1) >> 20;
+        uint64_t megabytes = ((uint64_t) json_int(m, "bytes") + (1 << 20) - 1) >> 20;
         struct refs_of f = { .key = key, .out = out };
         buf_printf(out, "sha256:%.12s %6lluM %7lld files  %s", key, (unsigned long long) megabytes,
-                   (long long) number_of(m, "entries"), is_used(s, key) ? "in use  " : "");
+                   (long long) json_int(m, "entries"), is_used(s, key) ? "in use  " : "");
         image_refs_each(s, false, put_ref, &f);
         buf_putc(out, '\n');
 }
@@ -143,8 +136,8 @@ static void put_flattened(const struct json *m, struct buf *out)
                                              "extended attributes are left out",
                                              "entries below /dev, /proc and /sys are left out" };
         for (size_t i = 0; i < sizeof flattened / sizeof *flattened; i++)
-                if (number_of(m, flattened[i]))
-                        buf_printf(out, "  %lld %s\n", (long long) number_of(m, flattened[i]), words[i]);
+                if (json_int(m, flattened[i]))
+                        buf_printf(out, "  %lld %s\n", (long long) json_int(m, flattened[i]), words[i]);
 }
 
 char *cordon_image_list(const cordon_context *cx, int json, cordon_error *pe)

@@ -2,6 +2,7 @@
 /* run/api/past.c - the runs that the ledger has: when, under which policy, how they ended. */
 #include "run/api/past.h"
 #include "base/fd.h"
+#include "base/vec.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,9 @@ static void add_start(struct past *p, const struct ledger_view *v, uint64_t gaps
         if (ledger_member(v->more, "trial").n > 0)
                 return; /* learning closed doors to see it fail: that shows nothing about open doors */
 
-        if (p->n == p->cap) {
-                size_t cap = p->cap ? 2 * p->cap : 256;
-                struct past_run *more = realloc(p->v, cap * sizeof *more);
-                if (!more) {
-                        p->failed = true;
-                        return;
-                }
-                p->v = more;
-                p->cap = cap;
+        if (vec_room((void **) &p->v, p->n, &p->cap, sizeof *p->v) < 0) {
+                p->failed = true;
+                return;
         }
 
         p->v[p->n++] = (struct past_run){ .id = arena_copy(&p->mem, v->run),

@@ -78,12 +78,6 @@ int api_recipe_make(struct cordon_box *b, struct err *e)
 
 /* ---- reading ---- */
 
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? v->str : "";
-}
-
 static unsigned number_of(const struct json *o, const char *key)
 {
         const struct json *v = json_get(o, key);
@@ -107,7 +101,7 @@ static int read_told(struct cordon_box *b, const struct json *list)
                 char *to = (char *) &b->told[b->told_count++];
                 for (size_t i = 0; i < TOLD_TEXTS; i++)
                         (void) snprintf(to + told_texts[i].at, told_texts[i].cap, "%s",
-                                        text_of(t, told_texts[i].key));
+                                        json_text(t, told_texts[i].key));
         }
 
         return 0;
@@ -119,8 +113,8 @@ static int read_canaries(struct cordon_box *b, const struct json *list)
         for (const struct json *c = list ? list->child : NULL; c && b->canary_count < API_CANARIES_MAX;
              c = c->next) {
                 struct api_canary *to = &b->canaries[b->canary_count];
-                (void) snprintf(to->name, sizeof to->name, "%s", text_of(c, "name"));
-                (void) snprintf(to->value, sizeof to->value, "%s", text_of(c, "value"));
+                (void) snprintf(to->name, sizeof to->name, "%s", json_text(c, "name"));
+                (void) snprintf(to->value, sizeof to->value, "%s", json_text(c, "value"));
                 to->form = number_of(c, "form");
                 if (to->form > API_CANARIES_OWN)
                         return -1;
@@ -133,7 +127,8 @@ static int read_canaries(struct cordon_box *b, const struct json *list)
 
 static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
 {
-        const char *policy = text_of(o, "policy"), *work = text_of(o, "work"), *home = text_of(o, "home");
+        const char *policy = json_text(o, "policy"), *work = json_text(o, "work"),
+                   *home = json_text(o, "home");
         unsigned observe = number_of(o, "observe"), stage = number_of(o, "stage");
         if (number_of(o, "format") != FORMAT || observe > BOX_OBSERVE_ALL || stage >= POLICY_STAGE__COUNT ||
             read_canaries(b, json_get(o, "canaries")) < 0)
@@ -146,8 +141,8 @@ static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
         b->ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
         b->ledger_said = true;
         b->has_words = number_of(o, "words");
-        (void) snprintf(b->name, sizeof b->name, "%s", text_of(o, "name"));
-        if (api_stock_set(b->policy, text_of(o, "stock")) < 0 || read_told(b, json_get(o, "told")) < 0)
+        (void) snprintf(b->name, sizeof b->name, "%s", json_text(o, "name"));
+        if (api_stock_set(b->policy, json_text(o, "stock")) < 0 || read_told(b, json_get(o, "told")) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a session");
 
         cordon_error *pe = (cordon_error *) (void *) e;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run/api/uses.c - the uses of past runs in the ledger: lines of doors, and destinations of connections. */
+#include "base/vec.h"
 #include "run/api/past.h"
 
 #include <stdlib.h>
@@ -25,15 +26,9 @@ static void keep(struct past_uses *u, struct past_texts *t, struct span s)
                 return;
         }
 
-        if (t->n == t->cap) {
-                size_t cap = t->cap ? 2 * t->cap : 64;
-                const char **more = realloc(t->v, cap * sizeof *more);
-                if (!more) {
-                        u->mem.failed = true;
-                        return;
-                }
-                t->v = more;
-                t->cap = cap;
+        if (vec_room((void **) &t->v, t->n, &t->cap, sizeof *t->v) < 0) {
+                u->mem.failed = true;
+                return;
         }
 
         const char *copy = arena_copy(&u->mem, text);

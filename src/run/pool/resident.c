@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/store/store.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "ledger/ledger.h"
 #include "run/pool/demand.h"
 
@@ -292,15 +293,10 @@ static void keep_child(struct pool *p, struct child c)
         if (c.pid <= 0)
                 return;
 
-        if (p->child_count == p->child_room) {
-                unsigned room = p->child_room ? 2 * p->child_room : 64;
-                struct child *more = realloc(p->children, room * sizeof *more);
-                if (!more) { /* it is reaped at our end */
-                        fd_close(&c.pidfd);
-                        return;
-                }
-                p->children = more;
-                p->child_room = room;
+        if (vec_room((void **) &p->children, p->child_count, &p->child_room, sizeof *p->children) <
+            0) { /* it is reaped at our end */
+                fd_close(&c.pidfd);
+                return;
         }
 
         p->children[p->child_count++] = c;

@@ -30,7 +30,8 @@ struct pool {
         struct shelf shelves[SHELVES_MAX];
         struct slot *slots; /* s.boxes */
         struct child *children;
-        unsigned child_count, child_room;
+        unsigned child_count;
+        size_t child_room;
         struct {
                 uint8_t key[POOL_KEY];
                 uint64_t at_ns;

@@ -128,9 +128,8 @@ static void find_blast(struct audit *a, int64_t since_us)
         unsigned widest = 0;
         struct json_doc *d = parsed(cordon_log_tools(cli_context(), since_us, 1, &none));
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next) {
-                const struct json *r = json_get(o, "reach");
-                for (unsigned i = widest + 1; r && r->type == JSON_STRING && i < 4; i++)
-                        widest = strcmp(r->str, reaches[i]) == 0 ? i : widest;
+                for (unsigned i = widest + 1; i < 4; i++)
+                        widest = strcmp(json_text(o, "reach"), reaches[i]) == 0 ? i : widest;
         }
         json_free(d);
         a->e.blast += widest;

@@ -26,20 +26,14 @@ const struct audit_experiment audit_experiments[] = {
 
 #define SAY(it, ...) ((void) snprintf((it)->evidence, sizeof(it)->evidence, __VA_ARGS__))
 
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *j = o ? json_get(o, key) : NULL;
-        return j && j->type == JSON_STRING ? j->str : "";
-}
-
 /* ---- attempts ---- */
 
 static bool probe_fits(const struct json *o, const char *arg)
 {
         size_t cls = strcspn(arg, "/");
-        const char *name = arg[cls] ? arg + cls + 1 : "", *is = text_of(o, "class");
+        const char *name = arg[cls] ? arg + cls + 1 : "", *is = json_text(o, "class");
         return strlen(is) == cls && strncmp(is, arg, cls) == 0 &&
-               strncmp(text_of(o, "probe"), name, strlen(name)) == 0;
+               strncmp(json_text(o, "probe"), name, strlen(name)) == 0;
 }
 
 static void by_probe(const struct audit_evidence *e, struct audit_item *it)
@@ -48,7 +42,7 @@ static void by_probe(const struct audit_evidence *e, struct audit_item *it)
         const char *which = "";
         const struct json *list = e->probes ? json_root(e->probes)->child : NULL;
         for (const struct json *o = list; o; o = o->next) {
-                const char *outcome = text_of(o, "outcome");
+                const char *outcome = json_text(o, "outcome");
                 if (!probe_fits(o, it->check->arg))
                         continue;
                 all++;
@@ -56,7 +50,7 @@ static void by_probe(const struct audit_evidence *e, struct audit_item *it)
                 untold += strcmp(outcome, "cannot-tell") == 0;
                 if (strcmp(outcome, "ESCAPED") == 0) {
                         escaped++;
-                        which = text_of(o, "probe");
+                        which = json_text(o, "probe");
                 }
         }
 
@@ -87,18 +81,18 @@ static void by_trial(const struct audit_evidence *e, struct audit_item *it)
 static void by_host(const struct audit_evidence *e, struct audit_item *it)
 {
         const struct json *o = e->host ? json_root(e->host)->child : NULL;
-        while (o && strcmp(text_of(o, "layer"), it->check->arg) != 0)
+        while (o && strcmp(json_text(o, "layer"), it->check->arg) != 0)
                 o = o->next;
         if (!o) {
                 SAY(it, "`cordon doctor` has no such layer");
                 return;
         }
 
-        const char *state = text_of(o, "state");
+        const char *state = json_text(o, "state");
         audit_set_badness(it, strcmp(state, "yes") == 0    ? 0
                               : strcmp(state, "weak") == 0 ? WEAK_BADNESS
                                                            : 100);
-        SAY(it, "%s: %.180s", state, text_of(o, "detail"));
+        SAY(it, "%s: %.180s", state, json_text(o, "detail"));
 }
 
 /* -1: not known. */
@@ -155,15 +149,14 @@ static void by_lint(const struct audit_evidence *e, struct audit_item *it)
         }
 
         for (const struct json *o = list; o; o = o->next)
-                if (strcmp(text_of(o, "code"), it->check->arg) == 0) {
+                if (strcmp(json_text(o, "code"), it->check->arg) == 0) {
                         first = first ? first : o;
                         n++;
                 }
         audit_set_badness(it, n ? 100 : 0);
-        const struct json *line = first ? json_get(first, "line") : NULL;
         if (first)
-                SAY(it, "%s: %u times; %.80s:%lld: %.80s", it->check->arg, n, text_of(first, "file"),
-                    line && line->type == JSON_INT ? (long long) line->integer : 0LL, text_of(first, "text"));
+                SAY(it, "%s: %u times; %.80s:%lld: %.80s", it->check->arg, n, json_text(first, "file"),
+                    (long long) json_int(first, "line"), json_text(first, "text"));
         else
                 SAY(it, "%s: in none of %u policies", it->check->arg, e->policies);
 }
@@ -202,12 +195,9 @@ static void judge_uptime(const struct audit_evidence *e, struct audit_item *it)
 /* Records that a later version wrote have fields that this one does not read: the longer, the worse. */
 static void judge_schema(const struct audit_evidence *e, struct audit_item *it)
 {
-        const struct json *o = e->verified ? json_root(e->verified) : NULL,
-                          *n = o ? json_get(o, "unknown_fields") : NULL,
-                          *since = o ? json_get(o, "unknown_fields_since") : NULL;
-        int64_t strange = n && n->type == JSON_INT ? n->integer : 0,
-                days = since && since->type == JSON_INT ? (clock_wall_s() - since->integer / 1000000) / DAY_S
-                                                        : 0;
+        const struct json *o = e->verified ? json_root(e->verified) : NULL;
+        int64_t strange = json_int(o, "unknown_fields"), since = json_int(o, "unknown_fields_since"),
+                days = since ? (clock_wall_s() - since / 1000000) / DAY_S : 0;
         unsigned age = audit_days(SCHEMA_DATE, e->today);
         audit_set_badness(it, strange == 0                ? (age > SCHEMA_DAYS ? WEAK_BADNESS : 0)
                               : days > AUDIT_OVERDUE_DAYS ? 100
@@ -266,7 +256,7 @@ static void judge_judged(const struct audit_evidence *e, struct audit_item *it)
         unsigned all = 0, untold = 0;
         for (const struct json *o = e->probes ? json_root(e->probes)->child : NULL; o; o = o->next) {
                 all++;
-                untold += strcmp(text_of(o, "outcome"), "cannot-tell") == 0;
+                untold += strcmp(json_text(o, "outcome"), "cannot-tell") == 0;
         }
         audit_set_badness(it, all == 0 ? 100 : untold * 100 / all);
         SAY(it, "%u of %u attempts could be judged", all - untold, all);

@@ -21,8 +21,7 @@ static void keep_open(struct audit_past *p, const struct json *more)
         size_t at = 0;
         p->open[0] = '\0';
         for (unsigned g = 0; g < AUDIT_GROUP__COUNT; g++) {
-                const struct json *j = json_get(more, audit_group_name(g));
-                const char *list = j && j->type == JSON_STRING ? strchr(j->str, ' ') : NULL;
+                const char *list = strchr(json_text(more, audit_group_name(g)), ' ');
                 int n = list ? snprintf(p->open + at, sizeof p->open - at, "%s ", list + 1) : 0;
                 at += n > 0 && (size_t) n < sizeof p->open - at ? (size_t) n : 0;
         }
@@ -35,16 +34,15 @@ static void add_audit(void *ctx, const char *json, const char *line)
         struct err ignored;
         (void) line;
         struct json_doc *d = json_parse("audit", span_str(json), &ignored);
-        const struct json *o = d ? json_root(d) : NULL, *time = o ? json_get(o, "time") : NULL,
-                          *target = o ? json_get(o, "target") : NULL, *more = o ? json_get(o, "more") : NULL,
-                          *debt = more ? json_get(more, "debt") : NULL;
-        if (time && time->type == JSON_INT && target && target->type == JSON_STRING &&
-            strcmp(target->str, "debt") == 0 && debt && debt->type == JSON_INT) {
+        const struct json *o = d ? json_root(d) : NULL, *more = json_get(o, "more"),
+                          *debt = json_get(more, "debt");
+        int64_t time = json_int(o, "time");
+        if (time && strcmp(json_text(o, "target"), "debt") == 0 && debt && debt->type == JSON_INT) {
                 if (p->count == MOST)
                         memmove(p->trend, p->trend + 1, --p->count * sizeof *p->trend);
-                day_of(time->integer, p->trend[p->count].day);
+                day_of(time, p->trend[p->count].day);
                 p->trend[p->count++].debt = (uint64_t) debt->integer;
-                day_of(time->integer, p->last);
+                day_of(time, p->last);
                 keep_open(p, more);
         }
         json_free(d);

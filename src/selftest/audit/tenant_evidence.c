@@ -9,16 +9,10 @@
 
 #define SAY(it, ...) ((void) snprintf((it)->evidence, sizeof(it)->evidence, __VA_ARGS__))
 
-static int64_t number(const struct json *o, const char *key)
-{
-        const struct json *j = o ? json_get(o, key) : NULL;
-        return j && j->type == JSON_INT && j->integer > 0 ? j->integer : 0;
-}
-
 /* How many there are; a check without any has no object. */
 static int64_t tenants_of(const struct audit_evidence *e, struct audit_item *it)
 {
-        int64_t n = e->tenants ? number(json_root(e->tenants), "tenants") : 0;
+        int64_t n = e->tenants ? json_int(json_root(e->tenants), "tenants") : 0;
         if (n == 0 && !e->tenants) {
                 SAY(it, "the directory of `cordon serve` cannot be read");
         } else if (n == 0) {
@@ -34,13 +28,11 @@ void audit_by_tenants(const struct audit_evidence *e, struct audit_item *it)
         if (all == 0)
                 return;
 
-        const struct json *facts = json_get(json_root(e->tenants), "facts"),
-                          *o = facts ? json_get(facts, it->check->arg) : NULL,
-                          *first = o ? json_get(o, "first") : NULL;
-        int64_t n = number(o, "count");
+        const struct json *o = json_get(json_get(json_root(e->tenants), "facts"), it->check->arg);
+        int64_t n = json_int(o, "count");
         audit_set_badness(it, audit_badness_of(n, it->check->whole));
         SAY(it, "%s: %lld, of %lld tenants%s%.120s", it->check->arg, (long long) n, (long long) all,
-            n ? "; " : "", n && first && first->type == JSON_STRING ? first->str : "");
+            n ? "; " : "", n ? json_text(o, "first") : "");
 }
 
 /* Only root gives each tenant's boxes ids of their own outside. */
@@ -67,12 +59,9 @@ void audit_judge_heads(const struct audit_evidence *e, struct audit_item *it)
         unsigned all = 0, bad = 0;
         const char *first = "";
         for (const struct json *o = heads(e); o; o = o->next) {
-                const struct json *fits = json_get(o, "fits"), *name = json_get(o, "tenant");
                 all++;
-                if (fits && fits->type == JSON_TRUE)
-                        continue;
-                if (bad++ == 0 && name && name->type == JSON_STRING)
-                        first = name->str;
+                if (!json_is_true(o, "fits") && bad++ == 0)
+                        first = json_text(o, "tenant");
         }
 
         if (all == 0) {
@@ -87,11 +76,9 @@ void audit_judge_heads(const struct audit_evidence *e, struct audit_item *it)
 
 static bool has_head(const struct audit_evidence *e, const char *tenant)
 {
-        for (const struct json *o = heads(e); o; o = o->next) {
-                const struct json *name = json_get(o, "tenant");
-                if (name && name->type == JSON_STRING && strcmp(name->str, tenant) == 0)
+        for (const struct json *o = heads(e); o; o = o->next)
+                if (strcmp(json_text(o, "tenant"), tenant) == 0)
                         return true;
-        }
         return false;
 }
 

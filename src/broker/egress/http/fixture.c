@@ -27,12 +27,6 @@ static int fail_fixture(struct err *e, const char *file, unsigned line, const ch
         return err_set(e, ERR_IO, 0, "%s:%u: %s", file, line, what);
 }
 
-static const char *text_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_STRING ? v->str : NULL;
-}
-
 static bool clean_name(const char *s)
 {
         for (; *s; s++)
@@ -121,7 +115,7 @@ static bool as_asked(const char *url)
 
 static int read_one(struct http_fixtures *x, const struct json *o)
 {
-        const char *method = text_of(o, "method"), *url = text_of(o, "url");
+        const char *method = json_string(o, "method"), *url = json_string(o, "url");
         const struct json *status = json_get(o, "status");
         struct fixture f = { 0 };
 

@@ -2,6 +2,7 @@
 /* broker/egress/tls/tls_ca.c - the box's own certificate authority: one key for the CA and one for all its
  * leaves, a day long, only for the names that the policy opens up. Never: writes a key anywhere. */
 #include "base/buf.h"
+#include "base/vec.h"
 #include "broker/egress/tls/tls_internal.h"
 
 #include <arpa/inet.h>
@@ -169,14 +170,9 @@ X509 *tls_ca_leaf(struct tls_box *b, const char *name, bool is_address)
                 if (strcmp(b->leaves[i].name, name) == 0)
                         return b->leaves[i].cert;
 
-        if (b->leaf_count == b->leaf_cap) {
-                size_t cap = b->leaf_cap ? 2 * b->leaf_cap : 16;
-                struct tls_leaf *v = cap <= TLS_NAMES_MAX ? realloc(b->leaves, cap * sizeof *v) : NULL;
-                if (!v)
-                        return NULL;
-                b->leaves = v;
-                b->leaf_cap = cap;
-        }
+        if (b->leaf_count == TLS_NAMES_MAX ||
+            vec_room((void **) &b->leaves, b->leaf_count, &b->leaf_cap, sizeof *b->leaves) < 0)
+                return NULL;
 
         struct tls_leaf leaf = { strdup(name), mint_certificate(b, name, is_address) };
         if (!leaf.name || !leaf.cert) {

@@ -3,6 +3,7 @@
  * millisecond each, and a box needs one or two of a hundred and fifty: so OpenSSL gets a lookup method
  * (X509_LOOKUP) instead of all roots. It looks up a name while it builds a chain and then verifies as ever; a
  * root that is not found, or cannot be parsed, is not trusted. Never: opens a file. */
+#include "base/vec.h"
 #include "broker/egress/tls/tls_internal.h"
 
 #include <openssl/asn1.h>
@@ -65,14 +66,8 @@ static X509_NAME *subject_of(const unsigned char *p, long n)
 /* Takes the bytes over; true: kept. */
 static bool add_root(struct tls_trust *t, unsigned char *der, long n)
 {
-        if (t->count == t->cap) {
-                size_t cap = t->cap ? 2 * t->cap : 256;
-                struct root *v = realloc(t->roots, cap * sizeof *v);
-                if (!v)
-                        return false;
-                t->roots = v;
-                t->cap = cap;
-        }
+        if (vec_room((void **) &t->roots, t->count, &t->cap, sizeof *t->roots) < 0)
+                return false;
 
         X509_NAME *subject = subject_of(der, n);
         if (subject)

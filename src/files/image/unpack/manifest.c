@@ -45,12 +45,6 @@ static struct json_doc *read_json(const struct outer *o, const char *name, const
         return d;
 }
 
-static const char *text_of(const struct json *object, const char *key)
-{
-        const struct json *v = object && object->type == JSON_OBJECT ? json_get(object, key) : NULL;
-        return v && v->type == JSON_STRING ? v->str : NULL;
-}
-
 static const struct json *list_of(const struct json *object, const char *key)
 {
         const struct json *v = object && object->type == JSON_OBJECT ? json_get(object, key) : NULL;
@@ -105,7 +99,7 @@ static void digest_of_name(const char *name, char ret[65])
 static int take_docker(const struct outer *o, const struct json *list, struct image_parts *m, struct err *e)
 {
         const struct json *one = list->type == JSON_ARRAY ? list->child : NULL;
-        const char *config = text_of(one, "Config");
+        const char *config = json_string(one, "Config");
         const struct json *layers = list_of(one, "Layers");
         char want[65];
         if (one && one->next) {
@@ -143,7 +137,7 @@ static int take_docker(const struct outer *o, const struct json *list, struct im
 /* The blob of a descriptor. */
 static int blob_of(const struct json *descriptor, char ret_name[128], char ret_sha256[65], struct err *e)
 {
-        const char *digest = text_of(descriptor, "digest");
+        const char *digest = json_string(descriptor, "digest");
         if (!digest || strncmp(digest, "sha256:", 7) != 0 || !is_hex(digest + 7))
                 return err_set(e, ERR_DOOR, 0, "the image has a digest that is no SHA-256");
         (void) snprintf(ret_sha256, 65, "%s", digest + 7);
@@ -162,7 +156,7 @@ static const struct json *choose(const struct json *manifests)
 {
         for (const struct json *v = manifests ? manifests->child : NULL; v; v = v->next) {
                 const struct json *p = v->type == JSON_OBJECT ? json_get(v, "platform") : NULL;
-                const char *for_machine = text_of(p, "architecture"), *os = text_of(p, "os");
+                const char *for_machine = json_string(p, "architecture"), *os = json_string(p, "os");
                 if (for_machine && strcmp(for_machine, machine) == 0 && (!os || strcmp(os, "linux") == 0))
                         return v;
         }
@@ -269,7 +263,7 @@ static void put_tags(const struct json *tags, struct buf *out)
 static int describe(const struct image_parts *m, struct buf *out, struct err *e)
 {
         const struct json *root = json_root(m->config);
-        const char *for_machine = text_of(root, "architecture");
+        const char *for_machine = json_string(root, "architecture");
         if (root->type != JSON_OBJECT)
                 return err_set(e, ERR_DOOR, 0, "the configuration is no object");
 

@@ -4,6 +4,7 @@
  * nodes, sockets, set-id bits or owners that were not asked for. */
 #include "base/fd.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <errno.h>
@@ -72,14 +73,8 @@ static int as_link(struct staging *g, struct op *o, int slots, const char *slot)
                         return linkat(slots, first, slots, slot, 0) < 0 ? -1 : 1;
                 }
 
-        if (g->linked_count == g->linked_cap) {
-                size_t cap = g->linked_cap ? g->linked_cap * 2 : 16;
-                struct linked *v = realloc(g->linked, cap * sizeof *v);
-                if (!v)
-                        return -1;
-                g->linked = v;
-                g->linked_cap = cap;
-        }
+        if (vec_room((void **) &g->linked, g->linked_count, &g->linked_cap, sizeof *g->linked) < 0)
+                return -1;
 
         g->linked[g->linked_count++] = (struct linked){ n->ino, o->door, o->slot };
         return 0;

@@ -4,6 +4,7 @@
  * link of the host's own file again, if that still equals the overlay's. Never: touches the host's file
  * except for its link count. */
 #include "base/fd.h"
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <stdlib.h>
@@ -15,14 +16,8 @@ int links_note(struct entries *v, unsigned door, const char *path, const struct 
         if (n->kind != NODE_FILE || n->links < 2)
                 return 0;
 
-        if (v->twin_count == v->twin_cap) {
-                size_t cap = v->twin_cap ? v->twin_cap * 2 : 64;
-                struct twin *more = realloc(v->twins, cap * sizeof *more);
-                if (!more)
-                        return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
-                v->twins = more;
-                v->twin_cap = cap;
-        }
+        if (vec_room((void **) &v->twins, v->twin_count, &v->twin_cap, sizeof *v->twins) < 0)
+                return err_set(e, ERR_MEMORY, 0, "no memory for the changes");
 
         const char *kept = arena_str(&v->mem, path);
         if (!kept)

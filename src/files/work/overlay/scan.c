@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/moving.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <errno.h>
@@ -87,14 +88,8 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
                 return err_set(s->e, ERR_LIMIT, 0, "the overlay changes more than %d entries",
                                WORK_ENTRIES_MAX);
 
-        if (v->n == v->cap) {
-                size_t cap = v->cap ? v->cap * 2 : 256;
-                struct entry *more = realloc(v->v, cap * sizeof *more);
-                if (!more)
-                        return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
-                v->v = more;
-                v->cap = cap;
-        }
+        if (vec_room((void **) &v->v, v->n, &v->cap, sizeof *v->v) < 0)
+                return err_set(s->e, ERR_MEMORY, 0, "no memory for the changes");
 
         layer_progress(s->l, "looking for changes", v->n, 0);
         const char *path = arena_copy(&v->mem, span_of(s->path, s->len));

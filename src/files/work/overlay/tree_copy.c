@@ -2,6 +2,7 @@
 /* files/work/overlay/tree_copy.c - copies and removes entries. Never follows a symlink or opens a FIFO or
  * device; creates those only when it copies a whole tree, for undo or a fork. */
 #include "base/fd.h"
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <errno.h>
@@ -174,14 +175,8 @@ static int copy_linked(struct copying *c, const struct node *n, int to, const ch
                 if (c->linked[i].ino == n->ino)
                         return linkat(c->top, c->linked[i].path, to, name, 0) == 0 ? 1 : -1;
 
-        if (c->linked_count == c->linked_cap) {
-                size_t cap = c->linked_cap ? c->linked_cap * 2 : 16;
-                void *v = realloc(c->linked, cap * sizeof *c->linked);
-                if (!v)
-                        return -1;
-                c->linked = v;
-                c->linked_cap = cap;
-        }
+        if (vec_room((void **) &c->linked, c->linked_count, &c->linked_cap, sizeof *c->linked) < 0)
+                return -1;
 
         c->linked[c->linked_count].ino = n->ino;
         c->linked[c->linked_count].path = arena_str(&c->mem, c->path);

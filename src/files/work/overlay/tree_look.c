@@ -4,6 +4,7 @@
  * checked, and only then reopened through that descriptor as a file. */
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <dirent.h>
@@ -366,14 +367,8 @@ static int by_bytes(const void *a, const void *b) { return strcmp(*(char *const 
 
 static int add_name(struct names *to, size_t *cap, const char *name)
 {
-        if (to->n == *cap) {
-                size_t more = *cap ? *cap * 2 : 64;
-                char **v = realloc(to->v, more * sizeof *v);
-                if (!v)
-                        return -1;
-                to->v = v;
-                *cap = more;
-        }
+        if (vec_room((void **) &to->v, to->n, cap, sizeof *to->v) < 0)
+                return -1;
 
         char *kept = arena_str(&to->mem, name);
         if (!kept)

@@ -2,6 +2,7 @@
 /* files/work/show/line_diff.c - unified diffs of two texts: Myers' greedy algorithm over lines, after common
  * lines at both ends are set aside. Memory is bounded: beyond the bound the whole middle is one
  * replacement, which is longer but correct. Pure. */
+#include "base/vec.h"
 #include "files/work/internal.h"
 
 #include <stdlib.h>
@@ -80,15 +81,9 @@ static void add_edit(struct edits *e, struct edit x)
                 return;
         }
 
-        if (e->n == e->cap) {
-                size_t cap = e->cap ? e->cap * 2 : 64;
-                struct edit *v = realloc(e->v, cap * sizeof *v);
-                if (!v) {
-                        e->failed = true;
-                        return;
-                }
-                e->v = v;
-                e->cap = cap;
+        if (vec_room((void **) &e->v, e->n, &e->cap, sizeof *e->v) < 0) {
+                e->failed = true;
+                return;
         }
 
         e->v[e->n++] = x;

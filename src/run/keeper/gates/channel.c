@@ -99,12 +99,6 @@ static void say_no(struct approver *a, const char *code, const char *text)
         buf_puts(&a->out, "}\n");
 }
 
-static const char *text_of(const struct json *q, const char *key)
-{
-        const struct json *v = json_get(q, key);
-        return v && v->type == JSON_STRING ? v->str : "";
-}
-
 static struct gate_fatigue fatigue_of(struct box *b, uint64_t uid)
 {
         struct past_decisions p;
@@ -206,7 +200,7 @@ static void op_list(struct box *b, struct approver *a, const struct json *q)
 
 static void op_show(struct box *b, struct approver *a, const struct json *q)
 {
-        struct desk_item *it = desk_find(b->gates, text_of(q, "id"));
+        struct desk_item *it = desk_find(b->gates, json_text(q, "id"));
         if (!it || it->gate.state != GATE_PENDING) {
                 say_no(a, gate_verdict_name(GATE_REFUSED), gate_verdict_text(GATE_REFUSED));
                 return;
@@ -239,7 +233,7 @@ static enum gate_verdict find_items(struct box *b, const struct json *q, struct 
         sha256_init(&s);
         *ret = (struct ballot){ 0 };
         if (!ids) {
-                ret->items[0] = desk_find(b->gates, text_of(q, "id"));
+                ret->items[0] = desk_find(b->gates, json_text(q, "id"));
                 ret->n = 1;
                 if (!ret->items[0])
                         return GATE_REFUSED;
@@ -313,15 +307,15 @@ static void op_answer(struct box *b, struct approver *a, const struct json *q)
         enum gate_step step = gate_ladder(&f);
         struct gate_rule r = desk_rule(b, w.items[0], step);
         bool decoy = w.items[0]->source == DESK_DECOY;
-        if (yes->type == JSON_TRUE && !challenge_met(&w, &r, text_of(q, "challenge"))) {
+        if (yes->type == JSON_TRUE && !challenge_met(&w, &r, json_text(q, "challenge"))) {
                 say_no(a, gate_verdict_name(GATE_CHALLENGE_WRONG), gate_verdict_text(GATE_CHALLENGE_WRONG));
                 return;
         }
 
         for (size_t i = 0; i < w.n; i++) {
                 struct gate_vote v = { .yes = yes->type == JSON_TRUE,
-                                       .challenge = text_of(q, "challenge"),
-                                       .reason = text_of(q, "reason"),
+                                       .challenge = json_text(q, "challenge"),
+                                       .reason = json_text(q, "reason"),
                                        .now_ms = now,
                                        .scope = scope_of(q, now) };
                 if (w.n > 1)
@@ -344,7 +338,7 @@ static void op_answer(struct box *b, struct approver *a, const struct json *q)
 /* As a no, it needs no terminal. */
 static void op_revoke(struct box *b, struct approver *a, const struct json *q)
 {
-        unsigned n = desk_revoke(b, text_of(q, "template"), a);
+        unsigned n = desk_revoke(b, json_text(q, "template"), a);
         buf_printf(&a->out, "{\"ok\":true,\"revoked\":%u}\n", n);
 }
 
@@ -388,7 +382,7 @@ static void serve_line(struct box *b, struct approver *a, struct span line)
         struct json_doc *d = json_parse("request", line, &e);
         const struct json *q = d && json_root(d)->type == JSON_OBJECT ? json_root(d) : NULL;
         size_t i = 0;
-        while (q && i < sizeof ops / sizeof *ops && strcmp(ops[i].op, text_of(q, "op")) != 0)
+        while (q && i < sizeof ops / sizeof *ops && strcmp(ops[i].op, json_text(q, "op")) != 0)
                 i++;
 
         if (!q)

@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/store/store.h"
 #include "base/str.h"
+#include "base/vec.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,21 +32,8 @@ static int open_dir(const struct cordon_context *cx, struct err *e)
 
 static const char *text_of(const struct json *o, const char *key, struct arena *mem)
 {
-        const struct json *v = json_get(o, key);
-        const char *s = v && v->type == JSON_STRING ? arena_str(mem, v->str) : NULL;
+        const char *s = arena_str(mem, json_text(o, key));
         return s ? s : "";
-}
-
-static int64_t number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_INT ? v->integer : 0;
-}
-
-static bool truth_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v && v->type == JSON_TRUE;
 }
 
 static void mark(struct past_decisions *p, const struct json *o)
@@ -67,23 +55,17 @@ static void take(struct past_decisions *p, const struct json *o)
                 return;
         }
 
-        if (p->n == p->cap) {
-                size_t cap = p->cap ? 2 * p->cap : 64;
-                struct past_decision *v = reallocarray(p->v, cap, sizeof *v);
-                if (!v)
-                        return;
-                p->v = v;
-                p->cap = cap;
-        }
+        if (vec_room((void **) &p->v, p->n, &p->cap, sizeof *p->v) < 0)
+                return;
 
         p->v[p->n++] = (struct past_decision){
-                .d = { .at_ms = number_of(o, "at"),
-                       .read_ms = (uint32_t) number_of(o, "read_ms"),
-                       .chars = (uint32_t) number_of(o, "chars"),
-                       .template = (uint64_t) number_of(o, "template"),
-                       .yes = truth_of(o, "yes"),
-                       .decoy = truth_of(o, "decoy") },
-                .uid = (uint64_t) number_of(o, "uid"),
+                .d = { .at_ms = json_int(o, "at"),
+                       .read_ms = (uint32_t) json_int(o, "read_ms"),
+                       .chars = (uint32_t) json_int(o, "chars"),
+                       .template = (uint64_t) json_int(o, "template"),
+                       .yes = json_is_true(o, "yes"),
+                       .decoy = json_is_true(o, "decoy") },
+                .uid = (uint64_t) json_int(o, "uid"),
                 .by = text_of(o, "by", &p->mem),
                 .id = text_of(o, "id", &p->mem),
                 .door = text_of(o, "door", &p->mem),

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/shell.h"
 #include "base/store/store.h"
+#include "base/vec.h"
 #include "run/keeper/internal.h"
 
 #include <dirent.h>
@@ -96,13 +97,8 @@ static void list_done(struct kept_list *l) { free(l->v); }
 
 static void list_add(struct kept_list *l, const struct kept *k)
 {
-        if (l->n == l->cap) {
-                struct kept *more = reallocarray(l->v, l->cap ? 2 * l->cap : 128, sizeof *more);
-                if (!more)
-                        return; /* a file that is not listed is neither shown nor removed */
-                l->v = more;
-                l->cap = l->cap ? 2 * l->cap : 128;
-        }
+        if (vec_room((void **) &l->v, l->n, &l->cap, sizeof *l->v) < 0)
+                return; /* a file that is not listed is neither shown nor removed */
 
         l->v[l->n++] = *k;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* policy/read/vec.c - growing arrays. */
-#include "policy/internal.h"
+/* base/vec.c - growing arrays. */
+#include "base/vec.h"
 
 #include <stdlib.h>
 
