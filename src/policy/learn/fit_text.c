@@ -181,12 +181,6 @@ void learn_fit_text(const struct learn_fit *f, struct buf *o)
 
 /* ---- JSON ---- */
 
-static void text(struct buf *o, const char *key, const char *value)
-{
-        buf_printf(o, "\"%s\":", key);
-        buf_json(o, span_str(value));
-}
-
 static void put_json_refusals(const struct learn_fit *f, bool never, struct buf *o)
 {
         bool first = true;
@@ -194,13 +188,11 @@ static void put_json_refusals(const struct learn_fit *f, bool never, struct buf 
                 const struct learn_refusal *r = &f->refusals[i];
                 if ((r->never && !r->recurs) != never)
                         continue;
-                buf_puts(o, first ? "{" : ",{");
+                buf_puts(o, first ? "{\"what\":" : ",{\"what\":");
                 first = false;
-                text(o, "what", r->what);
-                buf_putc(o, ',');
-                text(o, "program", r->program);
-                buf_putc(o, ',');
-                text(o, never ? "reason" : "line", never ? effect_reason_name(r->never) : r->line);
+                buf_json(o, span_str(r->what));
+                buf_member(o, "program", r->program);
+                buf_member(o, never ? "reason" : "line", never ? effect_reason_name(r->never) : r->line);
                 buf_printf(o, ",\"runs\":%u,\"failed_runs\":%u,\"recurs\":%s}", r->passed + r->failed,
                            r->failed, r->recurs ? "true" : "false");
         }
@@ -208,10 +200,9 @@ static void put_json_refusals(const struct learn_fit *f, bool never, struct buf 
 
 static void widened_json(const struct learn_widened *w, struct buf *o)
 {
-        buf_putc(o, '{');
-        text(o, "line", w->line);
-        buf_putc(o, ',');
-        text(o, "until", w->until);
+        buf_puts(o, "{\"line\":");
+        buf_json(o, span_str(w->line));
+        buf_member(o, "until", w->until);
         buf_printf(o, ",\"expired\":%s,\"days_left\":%lld,\"days\":%u,\"runs\":%u,\"days_used\":",
                    w->expired ? "true" : "false", (long long) w->days_left, w->days, w->runs);
         if (w->use_known)
@@ -246,12 +237,10 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
 
 void learn_fit_json(const struct learn_fit *f, struct buf *o)
 {
-        buf_putc(o, '{');
-        text(o, "box", f->box);
-        buf_putc(o, ',');
-        text(o, "policy", f->policy);
-        buf_putc(o, ',');
-        text(o, "verdict", learn_verdict_name(f->verdict));
+        buf_puts(o, "{\"box\":");
+        buf_json(o, span_str(f->box));
+        buf_member(o, "policy", f->policy);
+        buf_member(o, "verdict", learn_verdict_name(f->verdict));
         buf_printf(o,
                    ",\"runs\":%u,\"days\":%u,\"failed\":%u,\"failed_with_refusals\":%u,\"observed\":%u,"
                    "\"doors\":%u,\"used\":%u,\"unused\":%u,\"unknown\":%u,\"not_judged\":%u,"

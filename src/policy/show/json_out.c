@@ -54,6 +54,18 @@ static void key(struct json_out *o, const char *k)
         buf_puts(o->b, o->pretty ? ": " : ":");
 }
 
+static void item(struct json_out *o, struct span s)
+{
+        next(o);
+        buf_json(o->b, s);
+}
+
+static void list_begin(struct json_out *o, const char *k)
+{
+        key(o, k);
+        open_with(o, '[');
+}
+
 static void text(struct json_out *o, const char *k, const char *v)
 {
         if (!v)
@@ -67,12 +79,9 @@ static void list(struct json_out *o, const char *k, char *const *v)
         if (!v)
                 return;
 
-        key(o, k);
-        open_with(o, '[');
-        for (; *v; v++) {
-                next(o);
-                buf_json(o->b, span_str(*v));
-        }
+        list_begin(o, k);
+        for (; *v; v++)
+                item(o, span_str(*v));
 
         close_with(o, ']');
 }
@@ -100,12 +109,10 @@ static void ask(struct json_out *o, const struct door_ask *a)
                 return;
 
         size_t n = ask_clauses(a, texts);
-        key(o, "ask");
-        open_with(o, '[');
+        list_begin(o, "ask");
         for (size_t i = 0; i < n; i++) {
                 o->b->failed = o->b->failed || texts[i].failed;
-                next(o);
-                buf_json(o->b, buf_span(&texts[i]));
+                item(o, buf_span(&texts[i]));
                 buf_done(&texts[i]);
         }
 
@@ -118,12 +125,10 @@ static void labels(struct json_out *o, const char *k, const char *words)
         if (!words)
                 return;
 
-        key(o, k);
-        open_with(o, '[');
+        list_begin(o, k);
         for (size_t n; *words; words += n + (words[n] == ' ')) {
                 n = strcspn(words, " ");
-                next(o);
-                buf_json(o->b, span_of(words, n));
+                item(o, span_of(words, n));
         }
 
         close_with(o, ']');
@@ -134,14 +139,10 @@ static void touches(struct json_out *o, const struct net_dest *n)
         if (!n->touches)
                 return;
 
-        key(o, "touches");
-        open_with(o, '[');
-        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++) {
-                if (!(n->touches & 1u << i))
-                        continue;
-                next(o);
-                buf_json(o->b, span_str(net_touch_word(i)));
-        }
+        list_begin(o, "touches");
+        for (unsigned i = 0; i < NET_TOUCH__COUNT; i++)
+                if (n->touches & 1u << i)
+                        item(o, span_str(net_touch_word(i)));
 
         close_with(o, ']');
 }
@@ -151,24 +152,20 @@ static void bounds(struct json_out *o, const struct net_dest *n)
         if (!n->bounds)
                 return;
 
-        key(o, "where");
-        open_with(o, '[');
+        list_begin(o, "where");
         for (size_t i = 0; i < n->bound_count; i++) {
                 AUTO_BUF(word);
                 const char *place = bounds_place_ends(n, i);
                 bound_print(&n->bounds[i], &word);
                 o->b->failed = o->b->failed || word.failed;
-                next(o);
-                buf_json(o->b, buf_span(&word));
+                item(o, buf_span(&word));
                 if (place) {
-                        next(o);
-                        buf_json(o->b, span_str(place));
+                        item(o, span_str(place));
                 }
         }
 
         if (n->only) {
-                next(o);
-                buf_json(o->b, span_str("only"));
+                item(o, span_str("only"));
         }
 
         close_with(o, ']');
@@ -295,14 +292,10 @@ static void warms(struct json_out *o, const struct checked_policy *c)
         if (!c->warm[WARM_PYTHON3].text && !c->warm[WARM_NODE].text)
                 return;
 
-        key(o, "warm");
-        open_with(o, '[');
-        for (int i = 0; i < WARM__COUNT; i++) {
-                if (!c->warm[i].text)
-                        continue;
-                next(o);
-                buf_json(o->b, span_str(c->warm[i].text));
-        }
+        list_begin(o, "warm");
+        for (int i = 0; i < WARM__COUNT; i++)
+                if (c->warm[i].text)
+                        item(o, span_str(c->warm[i].text));
 
         close_with(o, ']');
 }
@@ -313,14 +306,10 @@ static void walls(struct json_out *o, const struct checked_policy *c)
         const struct without_row *rows = without_rows(&count);
         text(o, "wall", wall_name(c->wall));
         warms(o, c);
-        key(o, "without");
-        open_with(o, '[');
-        for (size_t i = 0; i < count; i++) {
-                if (!(c->without & rows[i].bit))
-                        continue;
-                next(o);
-                buf_json(o->b, span_str(rows[i].name));
-        }
+        list_begin(o, "without");
+        for (size_t i = 0; i < count; i++)
+                if (c->without & rows[i].bit)
+                        item(o, span_str(rows[i].name));
 
         close_with(o, ']');
 }
@@ -332,14 +321,10 @@ static void locals(struct json_out *o, const struct checked_policy *c)
         if (!c->local)
                 return;
 
-        key(o, "local");
-        open_with(o, '[');
-        for (size_t i = 0; i < count; i++) {
-                if (!(c->local & rows[i].bit))
-                        continue;
-                next(o);
-                buf_json(o->b, span_str(rows[i].name));
-        }
+        list_begin(o, "local");
+        for (size_t i = 0; i < count; i++)
+                if (c->local & rows[i].bit)
+                        item(o, span_str(rows[i].name));
 
         close_with(o, ']');
 }
@@ -352,13 +337,10 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
         if (c->n_expects == 0)
                 return;
 
-        key(o, "expect");
-        open_with(o, '[');
+        list_begin(o, "expect");
         for (size_t i = 0; i < c->n_expects; i++) {
                 const char *line = c->expects[i];
-                next(o);
-                buf_json(o->b,
-                         span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
+                item(o, span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
         }
 
         close_with(o, ']');
@@ -371,8 +353,7 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         open_with(o, '{');
         text(o, "box", c->box.text);
         text(o, "doc", c->doc.text);
-        key(o, "doors");
-        open_with(o, '[');
+        list_begin(o, "doors");
         for (size_t i = 0; i < c->live.n; i++)
                 door(o, &c->live.v[i]);
 

@@ -3,6 +3,32 @@
  * that line, the nearest door and the difference. refusal.c describes what a program inside sees of it. */
 #include "policy/internal.h"
 
+/* The door that opens each kind of effect, and what it would give a hostile payload: before and after the
+ * target's name. */
+static const struct {
+        enum door_kind door;
+        const char *cost, *after;
+} openings[] = {
+        [EFFECT_READ] = { DOOR_READ, "A hostile guest could read everything at and below ", "" },
+        [EFFECT_WRITE] = { DOOR_EDIT, "A hostile guest could read ",
+                           " and change, add or delete anything at and below it, in a private overlay that "
+                           "reaches the host only when a person applies it" },
+        [EFFECT_RUN] = { DOOR_RUN, "A hostile guest could start ", " with any arguments" },
+        [EFFECT_NET] = { DOOR_NET, "A hostile guest could send anything it can read to ",
+                         " and take whatever comes back" },
+        [EFFECT_ENV] = { DOOR_ENV, "A hostile guest could read the value of ", "" },
+        [EFFECT_SOCK] = { DOOR_SOCK, "A hostile guest could ask the program behind ",
+                          " for anything it does for you" },
+        [EFFECT_SIGN] = { DOOR_SIGN, "A hostile guest could sign anything as you with ",
+                          ": commits, and logins where that key is accepted" },
+        [EFFECT_DECRYPT] = { DOOR_DECRYPT,
+                             "A hostile guest could read whatever it has that was encrypted to ", "" },
+        [EFFECT_DEV] = { DOOR_DEV, "A hostile guest could use ", ": " },
+        [EFFECT_TOOL] = { DOOR_TOOL, "A client could call the tool ",
+                          " of the server in the box, with any arguments" },
+        [EFFECT_KIND__COUNT] = { DOOR_NONE, NULL, NULL },
+};
+
 /* A value out of bounds is permitted by wider bounds. For an ambiguous request only a door without bounds
  * would do: that is not a sensible next step, and is not suggested. Where the nearest door asks, so does the
  * line. */
@@ -52,46 +78,17 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         if (d->answer == ANSWER_ALLOW || is_gpu(f) || no_line_can(f))
                 return;
 
-        switch (f->kind) {
-        case EFFECT_READ:
-                buf_puts(out, "read ");
-                break;
-        case EFFECT_WRITE:
-                buf_puts(out, "edit ");
-                break; /* the smaller power: nothing reaches the host unseen */
-        case EFFECT_RUN:
-                buf_puts(out, "run ");
-                break;
-        case EFFECT_SOCK:
-                buf_puts(out, "sock ");
-                break;
-        case EFFECT_SIGN:
-                buf_puts(out, "sign ");
-                break;
-        case EFFECT_DECRYPT:
-                buf_puts(out, "decrypt ");
-                break;
-        case EFFECT_DEV:
-                buf_puts(out, "dev ");
-                break;
-        case EFFECT_TOOL:
-                if (d->reason != REASON_EXCEPTED) /* a `deny` line would still take it out */
-                        line_with_bounds(f, d, out);
+        enum door_kind door = openings[f->kind].door;
+        bool excepted = door == DOOR_TOOL && d->reason == REASON_EXCEPTED; /* a `deny` line takes it out */
+        if (door == DOOR_NONE || excepted)
                 return;
-        case EFFECT_ENV:
-                buf_printf(out, "env %s", f->target);
-                return;
-        case EFFECT_NET:
+
+        if (door == DOOR_NET || door == DOOR_TOOL) {
                 line_with_bounds(f, d, out);
                 return;
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
-                return;
         }
+
+        buf_printf(out, "%s ", policy_door_word(door));
         show_token(out, f->target);
 }
 
@@ -123,59 +120,19 @@ static void secret_cost(const struct effect *f, struct buf *out)
 
 void policy_line_cost(const struct effect *f, struct buf *out)
 {
-        switch (f->kind) {
-        case EFFECT_READ:
-                buf_printf(out, "A hostile guest could read everything at and below %s", f->target);
-                break;
-        case EFFECT_WRITE:
-                buf_printf(out,
-                           "A hostile guest could read %s and change, add or delete anything at and below "
-                           "it, in a "
-                           "private overlay that reaches the host only when a person applies it",
-                           f->target);
-                break;
-        case EFFECT_RUN:
-                buf_printf(out, "A hostile guest could start %s with any arguments", f->target);
-                break;
-        case EFFECT_NET:
-                buf_puts(out, "A hostile guest could send anything it can read to ");
-                net_print(f->net, out);
-                buf_puts(out, " and take whatever comes back");
-                break;
-        case EFFECT_ENV:
-                buf_printf(out, "A hostile guest could read the value of %s", f->target);
-                break;
-        case EFFECT_SOCK:
-                buf_printf(out,
-                           "A hostile guest could ask the program behind %s for anything it does for you",
-                           f->target);
-                break;
-        case EFFECT_SIGN:
-                buf_printf(out,
-                           "A hostile guest could sign anything as you with %s: commits, and logins where "
-                           "that key is accepted",
-                           f->target);
-                break;
-        case EFFECT_DECRYPT:
-                buf_printf(out, "A hostile guest could read whatever it has that was encrypted to %s",
-                           f->target);
-                break;
-        case EFFECT_DEV:
-                buf_printf(out, "A hostile guest could use %s: %s", f->target, policy_dev_cost(f->target));
-                break;
-        case EFFECT_TOOL:
-                buf_printf(out,
-                           "A client could call the tool %s of the server in the box, with any arguments",
-                           f->target);
-                break;
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
+        if (openings[f->kind].door == DOOR_NONE)
                 return;
-        }
+
+        buf_puts(out, openings[f->kind].cost);
+        if (f->kind == EFFECT_NET)
+                net_print(f->net, out);
+        else
+                buf_puts(out, f->target);
+
+        buf_puts(out, openings[f->kind].after);
+        if (f->kind == EFFECT_DEV)
+                buf_puts(out, policy_dev_cost(f->target));
+
         buf_putc(out, '.');
         secret_cost(f, out);
 }
@@ -226,15 +183,13 @@ static bool same_parent(const char *a, const char *b)
         return x && y && strchr(x + 1, '.') && strcmp(x, y) == 0;
 }
 
-static const char *name_of(const struct door *d) { return door_key(d); }
-
 static const struct door *near_name(const struct checked_policy *c, enum door_kind kind, const char *name)
 {
         const struct door *best = NULL;
         unsigned least = 3;
         for (size_t i = c->live.start[kind]; i < c->live.start[kind + 1]; i++) {
                 const struct door *d = &c->live.v[i];
-                unsigned far = d->from_stock ? least : str_distance(name_of(d), name);
+                unsigned far = d->from_stock ? least : str_distance(door_key(d), name);
                 if (kind == DOOR_NET && far >= least && same_parent(d->net.host, name))
                         far = least - 1;
                 if (far < least) {
@@ -252,35 +207,11 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
         if (d->answer == ANSWER_ALLOW || d->nearest || d->reason == REASON_READ_ONLY)
                 return d->nearest;
 
-        switch (f->kind) {
-        case EFFECT_READ:
-        case EFFECT_WRITE:
+        enum door_kind door = openings[f->kind].door;
+        if (door == DOOR_READ || door == DOOR_EDIT)
                 return near_path(c, f->target);
-        case EFFECT_RUN:
-                return near_name(c, DOOR_RUN, f->target);
-        case EFFECT_NET:
-                return near_name(c, DOOR_NET, f->net->host);
-        case EFFECT_ENV:
-                return near_name(c, DOOR_ENV, f->target);
-        case EFFECT_SOCK:
-                return near_name(c, DOOR_SOCK, f->target);
-        case EFFECT_SIGN:
-                return near_name(c, DOOR_SIGN, f->target);
-        case EFFECT_DECRYPT:
-                return near_name(c, DOOR_DECRYPT, f->target);
-        case EFFECT_DEV:
-                return near_name(c, DOOR_DEV, f->target);
-        case EFFECT_TOOL:
-                return near_name(c, DOOR_TOOL, f->target);
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
-                break;
-        }
-        return NULL;
+
+        return door == DOOR_NONE ? NULL : near_name(c, door, door == DOOR_NET ? f->net->host : f->target);
 }
 
 /* ---- the difference ---- */
