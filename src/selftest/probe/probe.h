@@ -60,6 +60,7 @@ struct probe_world {
 enum { PROBE_CORE_FILE = 0, PROBE_CORE_PROGRAM, PROBE_CORE_SOCKET };
 
 struct probe_result {
+        const struct probe *probe;
         const struct probe_world *world; /* read by the probe */
         uint32_t outcome;                /* enum probe_outcome */
         int32_t sys;                     /* errno of the refusal, or 0 */
@@ -85,6 +86,8 @@ struct probe {
                 *layers; /* layers expected to deny it, separated by commas, the first to answer in front */
         int (*run)(struct probe_result *r);
         enum probe_promise promise;
+        const char *what; /* of by_call(): the call in words, its number and its arguments */
+        long call[7];
 };
 
 /* All of them, in the order in which they run. */

@@ -53,6 +53,23 @@ const char *canary(const struct probe_result *r, const char *name);
 /* The mark that the canary files begin with. */
 #define PROBE_MARK "cordon canary: "
 
+/* A row of a table, in the order of struct probe. */
+#define CLAIM(claim, class, means, by, fn, kept)                                                             \
+        {                                                                                                    \
+                .name = claim, .cls = class, .success = means, .layers = by, .run = fn, .promise = kept      \
+        }
+/* The same of CLASS, which a file defines, and PROMISED. */
+#define ROW(claim, means, by, fn) CLAIM(claim, CLASS, means, by, fn, PROMISED)
+/* An attempt that is one system call, whose success or answer by the kernel itself is the escape. */
+#define CALL(claim, means, by, words, ...)                                                                   \
+        {                                                                                                    \
+                .name = claim, .cls = CLASS, .success = means, .layers = by, .run = by_call, .what = words,  \
+                .call = {                                                                                    \
+                        __VA_ARGS__                                                                          \
+                }                                                                                            \
+        }
+int by_call(struct probe_result *r);
+
 struct probe_list {
         const struct probe *rows;
         size_t count;

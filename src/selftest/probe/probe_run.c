@@ -53,7 +53,7 @@ static void explain_end(bool in_time, int status, struct probe_result *r)
 void probe_run_one(const struct probe *p, const struct probe_world *w, unsigned timeout_ms,
                    struct probe_result *ret)
 {
-        *ret = (struct probe_result){ .world = w };
+        *ret = (struct probe_result){ .probe = p, .world = w };
         struct probe_result *shared =
                 mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         if (shared == MAP_FAILED) {

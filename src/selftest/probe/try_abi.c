@@ -83,21 +83,19 @@ static int x32_native(struct probe_result *r) { return x32(r, 425, "io_uring_set
 /* A far call into the 32-bit code segment, then `syscall` is a compat entry on some processors: by int 0x80
  * it is always one, from 64-bit code as well, so the number's meaning must come from the entry and not from
  * the segment. */
-#define ROW(name, fn)                                                                                        \
-        {                                                                                                    \
-                name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp", fn, false                 \
-        }
+#define FOREIGN(name, fn)                                                                                    \
+        CLAIM(name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp", fn, PROMISED)
 static const struct probe rows[] = {
-        ROW("i386 calls are closed: getpid", i386_getpid),
-        ROW("i386 calls are closed: mount", i386_mount),
-        ROW("i386 calls are closed: io_uring_setup", i386_uring),
-        ROW("i386 calls are closed: socketcall", i386_socketcall),
-        ROW("i386 calls are closed: ipc", i386_ipc),
-        ROW("i386 calls are closed: unshare", i386_unshare),
-        ROW("x32 calls are closed: getpid", x32_getpid),
-        ROW("x32 calls are closed: ptrace", x32_ptrace),
-        ROW("x32 calls are closed: execve", x32_exec),
-        ROW("x32 calls are closed: io_uring_setup", x32_native),
+        FOREIGN("i386 calls are closed: getpid", i386_getpid),
+        FOREIGN("i386 calls are closed: mount", i386_mount),
+        FOREIGN("i386 calls are closed: io_uring_setup", i386_uring),
+        FOREIGN("i386 calls are closed: socketcall", i386_socketcall),
+        FOREIGN("i386 calls are closed: ipc", i386_ipc),
+        FOREIGN("i386 calls are closed: unshare", i386_unshare),
+        FOREIGN("x32 calls are closed: getpid", x32_getpid),
+        FOREIGN("x32 calls are closed: ptrace", x32_ptrace),
+        FOREIGN("x32 calls are closed: execve", x32_exec),
+        FOREIGN("x32 calls are closed: io_uring_setup", x32_native),
 };
 #else
 #include "base/fd.h"
@@ -153,13 +151,11 @@ static int arm(struct probe_result *r, unsigned nr, const char *what)
 static int arm_getpid(struct probe_result *r) { return arm(r, 20, "getpid by an AArch32 program"); }
 static int arm_uring(struct probe_result *r) { return arm(r, 425, "io_uring_setup by an AArch32 program"); }
 
-#define ROW(name, fn)                                                                                        \
-        {                                                                                                    \
-                name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, false  \
-        }
+#define FOREIGN(name, fn)                                                                                    \
+        CLAIM(name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, PROMISED)
 static const struct probe rows[] = {
-        ROW("AArch32 calls are closed: getpid", arm_getpid),
-        ROW("AArch32 calls are closed: io_uring_setup", arm_uring),
+        FOREIGN("AArch32 calls are closed: getpid", arm_getpid),
+        FOREIGN("AArch32 calls are closed: io_uring_setup", arm_uring),
 };
 #endif
 const struct probe_list probes_abi = PROBE_LIST(rows);

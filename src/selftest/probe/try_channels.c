@@ -218,10 +218,7 @@ static int loop_port(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_CHANNELS, success, layers, fn, PROMISED                                          \
-        }
+#define CLASS PROBE_CHANNELS
         ROW("no shared segment of the host", "memory is shared", "ipc,seccomp", shm_key),
         ROW("no message queue of the host", "messages are shared", "ipc,seccomp", msg_key),
         ROW("no semaphores of the host", "bits are shared", "ipc,seccomp", sem_key),
@@ -229,8 +226,8 @@ static const struct probe rows[] = {
         ROW("no POSIX queue of the host", "messages are shared", "ipc,seccomp", queue_name),
         ROW("/dev/shm is not the host's", "memory is shared", "mount,landlock", posix_shm),
         ROW("the host's locked file is not here", "a lock is a bit", "mount,landlock", lock_canary),
-        { "no lock on files that all boxes share", PROBE_CHANNELS, "two boxes signal each other", "",
-          lock_shared, BY_NO_WALL },
+        CLAIM("no lock on files that all boxes share", PROBE_CHANNELS, "two boxes signal each other", "",
+              lock_shared, BY_NO_WALL),
         ROW("no lease on files that all boxes share", "the host waits when it opens them", "seccomp,user",
             lease_shared),
         ROW("no watch on directories that all boxes share", "the host's programs are observed", "seccomp",

@@ -169,10 +169,7 @@ static int debug_files(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_DEVICES, success, layers, fn, PROMISED                                           \
-        }
+#define CLASS PROBE_DEVICES
         ROW("no disk is here", "every file of the host, raw", "mount,landlock", disks),
         ROW("no device of power is here", "virtual machines, FUSE, input, video", "mount,landlock", powers),
         ROW("no device but the known is here", "a device nobody thought of", "mount,landlock", known_only),

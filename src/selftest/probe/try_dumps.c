@@ -78,10 +78,7 @@ static int core_pattern_root(struct probe_result *r)
 static int core_filter(struct probe_result *r) { return by_write_open(r, "/proc/1/coredump_filter"); }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_DUMPS, success, layers, fn, PROMISED                                             \
-        }
+#define CLASS PROBE_DUMPS
         ROW("core files are off and stay off", "memory is written to disk", "rlimit", core_limit),
         ROW("a crash leaves no file", "memory is written to disk", "rlimit,mount", core_file),
         ROW("a crash starts no program of the host", "a root program parses what the box made", "rlimit",

@@ -302,14 +302,8 @@ static int by_name(struct probe_result *r)
 static int patch_init(struct probe_result *r) { return by_write_open(r, "/proc/1/mem"); }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_EXECUTION, success, layers, fn, PROMISED                                         \
-        }
-#define WRITTEN(name, success, layers, fn)                                                                   \
-        {                                                                                                    \
-                name, PROBE_EXECUTION, success, layers, fn, NOT_WITH_RUN_ANY                                 \
-        }
+#define CLASS                              PROBE_EXECUTION
+#define WRITTEN(name, success, layers, fn) CLAIM(name, PROBE_EXECUTION, success, layers, fn, NOT_WITH_RUN_ANY)
         WRITTEN("a written file is not run", "downloads can be run", "mount,landlock", written_file),
         WRITTEN("a written file is not run by descriptor", "downloads can be run", "mount,landlock",
                 written_by_descriptor),

@@ -26,15 +26,6 @@ static int uring_setup(struct probe_result *r)
         return by_reach(r, fd, "io_uring_setup", 0);
 }
 
-static int uring_enter(struct probe_result *r)
-{
-        return by_reach(r, syscall(426, -1, 0, 0, 0, NULL, 0), "io_uring_enter", 0);
-}
-static int uring_register(struct probe_result *r)
-{
-        return by_reach(r, syscall(427, -1, 0, NULL, 0), "io_uring_register", 0);
-}
-
 static int bpf_map(struct probe_result *r)
 {
         union bpf_attr a;
@@ -73,78 +64,10 @@ static int uffd(struct probe_result *r)
 
 static int uffd_device(struct probe_result *r) { return by_open(r, "/dev/userfaultfd", O_RDWR); }
 
-static int key_add(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_add_key, "user", "cordon-probe", "x", 1, -2 /* process keyring */),
-                        "add_key", 0);
-}
-
-static int key_request(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_request_key, "user", "cordon-probe", NULL, 0), "request_key", 0);
-}
-
-static int key_read_session(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_keyctl, 0 /* GET_KEYRING_ID */, -3 /* session */, 0),
-                        "keyctl(GET_KEYRING_ID)", 0);
-}
-
-static int key_user_ring(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_keyctl, 8 /* LINK */, -4 /* user keyring */, -2), "keyctl(LINK)", 0);
-}
-
-static int kexec(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_kexec_load, 0, 0, NULL, 1ul << 30), "kexec_load", 0);
-}
-static int kexec_file(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_kexec_file_load, -1, -1, 0, "", 0), "kexec_file_load", 0);
-}
-static int module_init(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_init_module, NULL, 0, ""), "init_module", 0);
-}
-static int module_finit(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_finit_module, -1, "", 0), "finit_module", 0);
-}
-static int module_delete(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_delete_module, "cordon_probe", O_NONBLOCK), "delete_module", 0);
-}
-static int quota(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_quotactl, 0x80000100 /* Q_SYNC */, NULL, 0, NULL), "quotactl", 0);
-}
-static int quota_fd(struct probe_result *r)
-{
-        return by_reach(r, syscall(443, -1, 0x80000100, 0, NULL), "quotactl_fd", 0);
-}
-static int accounting(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_acct, "/nonexistent/cordon"), "acct", 0);
-}
-static int swap_on(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_swapon, "/nonexistent/cordon", 0), "swapon", 0);
-}
-static int swap_off(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_swapoff, "/nonexistent/cordon"), "swapoff", 0);
-}
 static int kernel_log(struct probe_result *r)
 {
         char text[64];
         return by_reach(r, syscall(SYS_syslog, 3 /* READ_ALL */, text, sizeof text), "syslog", 0);
-}
-
-static int watch_mounts(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_fanotify_init, 0x200 /* report ids: no privilege */, O_RDONLY),
-                        "fanotify_init", 0);
 }
 
 static int notification_pipe(struct probe_result *r)
@@ -268,19 +191,13 @@ static int set_mm(struct probe_result *r)
 {
         return by_reach(r, prctl(PR_SET_MM, 0, 0, 0, 0), "prctl(SET_MM)", EINVAL);
 }
-static int move_pages_(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_move_pages, 0, 0, NULL, NULL, NULL, 0), "move_pages", 0);
-}
-
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_KERNEL, success, layers, fn, false                                               \
-        }
+#define CLASS PROBE_KERNEL
 static const struct probe rows[] = {
         ROW("io_uring cannot be set up", "calls go around the filter", "seccomp", uring_setup),
-        ROW("io_uring cannot be entered", "calls go around the filter", "seccomp", uring_enter),
-        ROW("io_uring cannot be registered with", "calls go around the filter", "seccomp", uring_register),
+        CALL("io_uring cannot be entered", "calls go around the filter", "seccomp", "io_uring_enter", 426, -1,
+             0, 0, 0, 0, 0),
+        CALL("io_uring cannot be registered with", "calls go around the filter", "seccomp",
+             "io_uring_register", 427, -1, 0, 0, 0),
         ROW("no BPF map", "programs in the kernel", "seccomp,capabilities", bpf_map),
         ROW("no BPF program", "programs in the kernel", "seccomp,capabilities", bpf_prog),
         ROW("no performance counter", "the machine is observed, and the kernel's largest call is reached",
@@ -288,24 +205,37 @@ static const struct probe rows[] = {
         ROW("no userfaultfd", "the kernel can be held inside a copy", "seccomp", uffd),
         ROW("no userfaultfd by device", "the kernel can be held inside a copy", "mount,landlock",
             uffd_device),
-        ROW("no key can be added", "data outlives the box", "seccomp", key_add),
-        ROW("no key can be asked for", "a helper runs on the host", "seccomp", key_request),
-        ROW("no keyring can be read", "keys of the caller", "seccomp", key_read_session),
-        ROW("the user's keyring cannot be linked", "keys of the caller (CVE-2017-12191)", "seccomp,user",
-            key_user_ring),
-        ROW("kexec_load is closed", "another kernel is booted", "seccomp,capabilities", kexec),
-        ROW("kexec_file_load is closed", "another kernel is booted", "seccomp,capabilities", kexec_file),
-        ROW("init_module is closed", "code in the kernel", "seccomp,capabilities", module_init),
-        ROW("finit_module is closed", "code in the kernel", "seccomp,capabilities", module_finit),
-        ROW("delete_module is closed", "the host's drivers vanish", "seccomp,capabilities", module_delete),
-        ROW("quotactl is closed", "quotas of the host", "seccomp,capabilities", quota),
-        ROW("quotactl_fd is closed", "quotas of the host", "seccomp,capabilities", quota_fd),
-        ROW("accounting is closed", "the kernel writes where the box says", "seccomp,capabilities",
-            accounting),
-        ROW("swapon is closed", "memory of all goes where the box says", "seccomp,capabilities", swap_on),
-        ROW("swapoff is closed", "the host runs out of memory", "seccomp,capabilities", swap_off),
+        CALL("no key can be added", "data outlives the box", "seccomp", "add_key", SYS_add_key, (long) "user",
+             (long) "cordon-probe", (long) "x", 1, -2 /* process keyring */),
+        CALL("no key can be asked for", "a helper runs on the host", "seccomp", "request_key",
+             SYS_request_key, (long) "user", (long) "cordon-probe", 0, 0),
+        CALL("no keyring can be read", "keys of the caller", "seccomp", "keyctl(GET_KEYRING_ID)", SYS_keyctl,
+             0 /* GET_KEYRING_ID */, -3 /* session */, 0),
+        CALL("the user's keyring cannot be linked", "keys of the caller (CVE-2017-12191)", "seccomp,user",
+             "keyctl(LINK)", SYS_keyctl, 8 /* LINK */, -4 /* user keyring */, -2),
+        CALL("kexec_load is closed", "another kernel is booted", "seccomp,capabilities", "kexec_load",
+             SYS_kexec_load, 0, 0, 0, 1ul << 30),
+        CALL("kexec_file_load is closed", "another kernel is booted", "seccomp,capabilities",
+             "kexec_file_load", SYS_kexec_file_load, -1, -1, 0, (long) "", 0),
+        CALL("init_module is closed", "code in the kernel", "seccomp,capabilities", "init_module",
+             SYS_init_module, 0, 0, (long) ""),
+        CALL("finit_module is closed", "code in the kernel", "seccomp,capabilities", "finit_module",
+             SYS_finit_module, -1, (long) "", 0),
+        CALL("delete_module is closed", "the host's drivers vanish", "seccomp,capabilities", "delete_module",
+             SYS_delete_module, (long) "cordon_probe", O_NONBLOCK),
+        CALL("quotactl is closed", "quotas of the host", "seccomp,capabilities", "quotactl", SYS_quotactl,
+             0x80000100 /* Q_SYNC */, 0, 0, 0),
+        CALL("quotactl_fd is closed", "quotas of the host", "seccomp,capabilities", "quotactl_fd", 443, -1,
+             0x80000100, 0, 0),
+        CALL("accounting is closed", "the kernel writes where the box says", "seccomp,capabilities", "acct",
+             SYS_acct, (long) "/nonexistent/cordon"),
+        CALL("swapon is closed", "memory of all goes where the box says", "seccomp,capabilities", "swapon",
+             SYS_swapon, (long) "/nonexistent/cordon", 0),
+        CALL("swapoff is closed", "the host runs out of memory", "seccomp,capabilities", "swapoff",
+             SYS_swapoff, (long) "/nonexistent/cordon"),
         ROW("the kernel's log is closed", "addresses and events of the host", "seccomp", kernel_log),
-        ROW("no fanotify group", "file events of the host", "seccomp", watch_mounts),
+        CALL("no fanotify group", "file events of the host", "seccomp", "fanotify_init", SYS_fanotify_init,
+             0x200 /* report ids: no privilege */, O_RDONLY),
         ROW("no notification pipe", "rarely looked-at kernel code", "seccomp", notification_pipe),
         ROW("no urgent data on local sockets", "rarely looked-at kernel code (CVE-2025-38236)", "seccomp",
             urgent_data),
@@ -323,6 +253,7 @@ static const struct probe rows[] = {
         ROW("memory is not merged with strangers'", "timing tells what others hold", "seccomp", merge_pages),
         ROW("the layout of memory cannot be set", "rarely looked-at kernel code", "seccomp,capabilities",
             set_mm),
-        ROW("pages cannot be moved between nodes", "memory of others is steered", "seccomp", move_pages_),
+        CALL("pages cannot be moved between nodes", "memory of others is steered", "seccomp", "move_pages",
+             SYS_move_pages, 0, 0, 0, 0, 0, 0),
 };
 const struct probe_list probes_kernel = PROBE_LIST(rows);

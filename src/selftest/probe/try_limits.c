@@ -235,10 +235,7 @@ static int advise_other(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_LIMITS, success, layers, fn, PROMISED                                            \
-        }
+#define CLASS PROBE_LIMITS
         ROW("no limit can be raised", "the box uses more than it was given", "rlimit,capabilities",
             raise_each),
         ROW("no other's limits can be set", "others are starved", "seccomp", limit_other),

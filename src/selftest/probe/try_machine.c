@@ -279,17 +279,14 @@ static int group_path(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_MACHINE, success, layers, fn, PROMISED                                           \
-        }
+#define CLASS  PROBE_MACHINE
 #define LAYERS "mount,landlock,proc"
         ROW("the host's name cannot be set", "the machine is renamed", "seccomp,uts,nested-user,capabilities",
             host_name),
         ROW("the domain's name cannot be set", "the machine is renamed",
             "seccomp,uts,nested-user,capabilities", domain_name),
-        { "the host's name is not told", PROBE_MACHINE, "the machine is known", "uts", host_name_seen,
-          NOT_BY_PROCESS_WALL },
+        CLAIM("the host's name is not told", PROBE_MACHINE, "the machine is known", "uts", host_name_seen,
+              NOT_BY_PROCESS_WALL),
         ROW("the clock cannot be set", "the machine's time changes", "seccomp,capabilities", clock_set),
         ROW("the day cannot be set", "the machine's time changes", "seccomp,capabilities", day_set),
         ROW("the clock cannot be tuned", "the machine's time drifts", "seccomp,capabilities", clock_tune),

@@ -224,10 +224,7 @@ static int chroot_proc(struct probe_result *r)
         return by_reply(r, chroot("/proc/1/root"), "chroot /proc/1/root");
 }
 
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_MOUNTS, success, layers, fn, false                                               \
-        }
+#define CLASS  PROBE_MOUNTS
 #define CLOSED "seccomp,landlock,capabilities,nested-user"
 static const struct probe rows[] = {
         ROW("no tmpfs can be mounted", "the box covers its own view", CLOSED, mount_tmpfs),

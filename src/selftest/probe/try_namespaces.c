@@ -139,44 +139,24 @@ static int userns_owner(struct probe_result *r)
 
 static int ns_last_pid(struct probe_result *r) { return by_write_open(r, "/proc/sys/kernel/ns_last_pid"); }
 
-#define FIRST "seccomp,nested-user,capabilities"
+#define FIRST  "seccomp,nested-user,capabilities"
+#define CLASS  PROBE_NAMESPACES
+#define OWNERS "kernel code for namespace owners"
 #define ROWS(n, flag, text)                                                                                  \
-        { "no new namespace by unshare: " #n,                                                                \
-          PROBE_NAMESPACES,                                                                                  \
-          "kernel code for namespace owners",                                                                \
-          FIRST,                                                                                             \
-          unshare_##n,                                                                                       \
-          PROMISED },                                                                                        \
-                { "no new namespace by clone3: " #n,                                                         \
-                  PROBE_NAMESPACES,                                                                          \
-                  "kernel code for namespace owners",                                                        \
-                  FIRST,                                                                                     \
-                  clone3_##n,                                                                                \
-                  PROMISED },                                                                                \
-                { "no namespace is joined: " #n,                                                             \
-                  PROBE_NAMESPACES,                                                                          \
-                  "the box leaves its namespaces",                                                           \
-                  FIRST,                                                                                     \
-                  setns_##n,                                                                                 \
-                  PROMISED },
-#define CLONE_ROW(n, flag, text)                                                                             \
-        { "no new namespace by clone: " #n,                                                                  \
-          PROBE_NAMESPACES,                                                                                  \
-          "kernel code for namespace owners",                                                                \
-          FIRST,                                                                                             \
-          clone_##n,                                                                                         \
-          PROMISED },
+        ROW("no new namespace by unshare: " #n, OWNERS, FIRST, unshare_##n),                                 \
+                ROW("no new namespace by clone3: " #n, OWNERS, FIRST, clone3_##n),                           \
+                ROW("no namespace is joined: " #n, "the box leaves its namespaces", FIRST, setns_##n),
+#define CLONE_ROW(n, flag, text) ROW("no new namespace by clone: " #n, OWNERS, FIRST, clone_##n),
 
 static const struct probe rows[] = {
-        EACH(ROWS) CLONES(CLONE_ROW){ "no new namespaces all at once", PROBE_NAMESPACES,
-                                      "a box within the box with all powers", FIRST, unshare_all, PROMISED },
-        { "no child is given to the parent", PROBE_NAMESPACES, "a process leaves the payload's tree",
-          "seccomp", clone_parent, PROMISED },
-        { "high bits do not hide a namespace flag", PROBE_NAMESPACES, "the filter looks at the wrong half",
-          FIRST, clone_high_bits, PROMISED },
-        { "the id map cannot be written again", PROBE_NAMESPACES, "more ids are mapped in",
-          "mount,landlock,user", userns_owner, PROMISED },
-        { "the next pid cannot be chosen", PROBE_NAMESPACES, "pids are reused at will", "mount,landlock,proc",
-          ns_last_pid, PROMISED },
+        EACH(ROWS) CLONES(CLONE_ROW) ROW("no new namespaces all at once",
+                                         "a box within the box with all powers", FIRST, unshare_all),
+        ROW("no child is given to the parent", "a process leaves the payload's tree", "seccomp",
+            clone_parent),
+        ROW("high bits do not hide a namespace flag", "the filter looks at the wrong half", FIRST,
+            clone_high_bits),
+        ROW("the id map cannot be written again", "more ids are mapped in", "mount,landlock,user",
+            userns_owner),
+        ROW("the next pid cannot be chosen", "pids are reused at will", "mount,landlock,proc", ns_last_pid),
 };
 const struct probe_list probes_namespaces = PROBE_LIST(rows);

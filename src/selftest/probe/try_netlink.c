@@ -290,10 +290,7 @@ static int own_addresses(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_SOCKETS, success, layers, fn, PROMISED                                           \
-        }
+#define CLASS PROBE_SOCKETS
         ROW("no netlink but lists of its own network", "the kernel's server of networks is reached",
             "seccomp", other_requests),
         ROW("no change by netlink", "the kernel's server of networks is reached", "seccomp", changes),

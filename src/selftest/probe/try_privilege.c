@@ -297,11 +297,8 @@ static int give_away(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_PRIVILEGE, success, layers, fn, false                                            \
-        }
-#define SUID "a setuid file is left on the host"
+#define CLASS PROBE_PRIVILEGE
+#define SUID  "a setuid file is left on the host"
         ROW("no setuid bit by chmod", SUID, "seccomp,landlock", bits_by_chmod),
         ROW("no setuid bit by fchmod", SUID, "seccomp,landlock", bits_by_fchmod),
         ROW("no setuid bit by fchmodat", SUID, "seccomp,landlock", bits_by_fchmodat),
@@ -315,8 +312,8 @@ static const struct probe rows[] = {
         ROW("no capability is held", "powers of root", "capabilities", no_caps),
         ROW("no capability can be raised", "powers of root", "capabilities", raise_caps),
         ROW("no ambient capability can be raised", "powers that survive exec", "capabilities", ambient),
-        { "the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give",
-          "capabilities", bounding, NOT_BY_PROCESS_WALL },
+        CLAIM("the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give",
+              "capabilities", bounding, NOT_BY_PROCESS_WALL),
         ROW("the locks on root's powers cannot be taken off", "root's powers come back with the id",
             "seccomp,capabilities", securebits),
         ROW("no_new_privs is on and stays", "setuid programs are honoured", "no-new-privs", new_privileges),

@@ -275,10 +275,7 @@ static int write_beside_name(struct probe_result *r)
         return (int) r->outcome;
 }
 
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_PROCESSES, success, layers, fn, false                                            \
-        }
+#define CLASS PROBE_PROCESSES
 static const struct probe rows[] = {
         ROW("a child cannot be traced", "the kernel's tracing code is reached", "seccomp", trace_child),
         ROW("nobody can ask to be traced", "the kernel's tracing code is reached", "seccomp", trace_me),

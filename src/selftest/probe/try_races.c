@@ -171,10 +171,7 @@ static int pointer_modes(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_RACES, success, layers, fn, PROMISED                                             \
-        }
+#define CLASS PROBE_RACES
         ROW("an argument that flips is not judged", "a check and an act see two paths", "mount,landlock",
             flipped_argument),
         ROW("a link that flips leads nowhere", "a check and an act see two files", "mount,landlock",

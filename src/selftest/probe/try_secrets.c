@@ -292,23 +292,21 @@ static int keyring_proc(struct probe_result *r)
 }
 
 static const struct probe rows[] = {
-#define ROW(name, layers, fn)                                                                                \
-        {                                                                                                    \
-                name, PROBE_SECRETS, "secrets of the caller can be read", layers, fn, PROMISED               \
-        }
-        ROW("no keys in any home", "mount,landlock", home_keys),
-        ROW("no cloud credentials in any home", "mount,landlock", home_clouds),
-        ROW("no tool credentials in any home", "mount,landlock", home_tools),
-        ROW("no agent credentials in any home", "mount,landlock", home_agents),
-        ROW("no browser or password store in any home", "mount,landlock", home_browsers),
-        ROW("no shell history in any home", "mount,landlock", home_histories),
-        ROW("no secret of the system in /etc", "mount,landlock", in_etc),
-        ROW("no secret in /run, /var and /tmp", "mount,landlock", in_run),
-        ROW("no other home is listed", "mount,landlock", homes_listed),
-        ROW("the caller's working directory is not here", "mount,landlock", work_dir),
-        ROW("no variable of the caller came along", "environment", env_token),
-        ROW("no variable looks like a secret or a socket", "environment", env_names),
-        ROW("no other process's environment", "proc,pid,landlock", proc_environs),
-        ROW("no list of keys", "mount,landlock,proc", keyring_proc),
+#define SECRET(name, layers, fn)                                                                             \
+        CLAIM(name, PROBE_SECRETS, "secrets of the caller can be read", layers, fn, PROMISED)
+        SECRET("no keys in any home", "mount,landlock", home_keys),
+        SECRET("no cloud credentials in any home", "mount,landlock", home_clouds),
+        SECRET("no tool credentials in any home", "mount,landlock", home_tools),
+        SECRET("no agent credentials in any home", "mount,landlock", home_agents),
+        SECRET("no browser or password store in any home", "mount,landlock", home_browsers),
+        SECRET("no shell history in any home", "mount,landlock", home_histories),
+        SECRET("no secret of the system in /etc", "mount,landlock", in_etc),
+        SECRET("no secret in /run, /var and /tmp", "mount,landlock", in_run),
+        SECRET("no other home is listed", "mount,landlock", homes_listed),
+        SECRET("the caller's working directory is not here", "mount,landlock", work_dir),
+        SECRET("no variable of the caller came along", "environment", env_token),
+        SECRET("no variable looks like a secret or a socket", "environment", env_names),
+        SECRET("no other process's environment", "proc,pid,landlock", proc_environs),
+        SECRET("no list of keys", "mount,landlock,proc", keyring_proc),
 };
 const struct probe_list probes_secrets = PROBE_LIST(rows);

@@ -335,10 +335,7 @@ static int scm_rights(struct probe_result *r)
         return held(r, "no socket to receive descriptors by");
 }
 
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_SOCKETS, success, layers, fn, false                                              \
-        }
+#define CLASS   PROBE_SOCKETS
 #define SURFACE "rarely looked-at kernel code"
 static const struct probe rows[] = {
         ROW("no family but the granted", SURFACE, "seccomp", all_families),

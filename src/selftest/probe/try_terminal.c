@@ -83,10 +83,7 @@ static int other_terminals(struct probe_result *r)
 
 static int hang_up(struct probe_result *r) { return by_reach(r, syscall(SYS_vhangup), "vhangup", 0); }
 
-#define ROW(name, success, layers, fn)                                                                       \
-        {                                                                                                    \
-                name, PROBE_TERMINAL, success, layers, fn, false                                             \
-        }
+#define CLASS PROBE_TERMINAL
 static const struct probe rows[] = {
         ROW("nothing is typed: TIOCSTI", "commands run in the caller's shell (CVE-2017-5226)",
             "seccomp,stdio", sti),
