@@ -7,116 +7,82 @@
 
 #include <stdlib.h>
 
+enum { PHRASES_MAX = 20 };
 static const struct {
-        const char *phrase, *name;
-} rows[] = {
-        { "ignore previous instructions", "override" },
-        { "ignore all previous instructions", "override" },
-        { "ignore the previous instructions", "override" },
-        { "ignore the above", "override" },
-        { "ignore all prior", "override" },
-        { "ignore any previous", "override" },
-        { "ignore your instructions", "override" },
-        { "disregard previous", "override" },
-        { "disregard all previous", "override" },
-        { "disregard the above", "override" },
-        { "disregard your", "override" },
-        { "forget previous instructions", "override" },
-        { "forget all previous", "override" },
-        { "forget everything above", "override" },
-        { "forget your instructions", "override" },
-        { "override your instructions", "override" },
-        { "new instructions:", "override" },
-        { "updated instructions:", "override" },
-        { "instead of the above", "override" },
-        { "before you continue, you must", "override" },
-        { "<information>", "frame" },
-        { "this is an important message from me", "frame" },
-        { "important message to you", "frame" },
-        { "end of context", "frame" },
-        { "begin system prompt", "frame" },
-        { "end of system prompt", "frame" },
-        { "you are now", "persona" },
-        { "act as if you", "persona" },
-        { "pretend you are", "persona" },
-        { "from now on you", "persona" },
-        { "developer mode", "persona" },
-        { "jailbreak", "persona" },
-        { "do anything now", "persona" },
-        { "as an ai language model", "address" },
-        { "as a language model", "address" },
-        { "dear assistant", "address" },
-        { "attention ai", "address" },
-        { "note to the ai", "address" },
-        { "if you are an ai", "address" },
-        { "if you are a language model", "address" },
-        { "large language model reading this", "address" },
-        { "your response", "steer" },
-        { "your answer", "steer" },
-        { "your reply", "steer" },
-        { "following code snippet", "steer" },
-        { "following code block", "steer" },
-        { "following code excerpt", "steer" },
-        { "following code section", "steer" },
-        { "following code segment", "steer" },
-        { "below code snippet", "steer" },
-        { "below code block", "steer" },
-        { "below code excerpt", "steer" },
-        { "below code section", "steer" },
-        { "below code segment", "steer" },
-        { "subsequent code snippet", "steer" },
-        { "subsequent code block", "steer" },
-        { "subsequent code excerpt", "steer" },
-        { "subsequent code section", "steer" },
-        { "subsequent code segment", "steer" },
-        { "in the code you", "steer" },
-        { "<|im_start|>", "turn-mark" },
-        { "<|im_end|>", "turn-mark" },
-        { "<|system|>", "turn-mark" },
-        { "<|user|>", "turn-mark" },
-        { "<|assistant|>", "turn-mark" },
-        { "<|endoftext|>", "turn-mark" },
-        { "<|eot_id|>", "turn-mark" },
-        { "<|start_header_id|>", "turn-mark" },
-        { "[inst]", "turn-mark" },
-        { "[/inst]", "turn-mark" },
-        { "<<sys>>", "turn-mark" },
-        { "### instruction", "turn-mark" },
-        { "### system", "turn-mark" },
-        { "<function_calls>", "tool-call" },
-        { "<tool_call>", "tool-call" },
-        { "\"tool_calls\"", "tool-call" },
-        { "<invoke name=", "tool-call" },
-        { "reveal your system prompt", "extract" },
-        { "print your system prompt", "extract" },
-        { "repeat your system prompt", "extract" },
-        { "show me your instructions", "extract" },
-        { "your initial instructions", "extract" },
-        { "do not tell the user", "conceal" },
-        { "don't tell the user", "conceal" },
-        { "without telling the user", "conceal" },
-        { "without informing the user", "conceal" },
-        { "do not mention this", "conceal" },
-        { "keep this secret from", "conceal" },
-        { "send the following to", "exfiltrate" },
-        { "exfiltrate", "exfiltrate" },
-        { "send all the", "exfiltrate" },
-        { "append the conversation", "exfiltrate" },
-        { "include the contents of", "exfiltrate" },
+        const char *name, *phrases[PHRASES_MAX + 1]; /* the last is NULL */
+} kinds[] = {
+        { "override",
+          { "ignore previous instructions",
+            "ignore all previous instructions",
+            "ignore the previous instructions",
+            "ignore the above",
+            "ignore all prior",
+            "ignore any previous",
+            "ignore your instructions",
+            "disregard previous",
+            "disregard all previous",
+            "disregard the above",
+            "disregard your",
+            "forget previous instructions",
+            "forget all previous",
+            "forget everything above",
+            "forget your instructions",
+            "override your instructions",
+            "new instructions:",
+            "updated instructions:",
+            "instead of the above",
+            "before you continue, you must" } },
+        { "frame",
+          { "<information>", "this is an important message from me", "important message to you",
+            "end of context", "begin system prompt", "end of system prompt" } },
+        { "persona",
+          { "you are now", "act as if you", "pretend you are", "from now on you", "developer mode",
+            "jailbreak", "do anything now" } },
+        { "address",
+          { "as an ai language model", "as a language model", "dear assistant", "attention ai",
+            "note to the ai", "if you are an ai", "if you are a language model",
+            "large language model reading this" } },
+        { "steer",
+          { "your response", "your answer", "your reply", "following code snippet", "following code block",
+            "following code excerpt", "following code section", "following code segment",
+            "below code snippet", "below code block", "below code excerpt", "below code section",
+            "below code segment", "subsequent code snippet", "subsequent code block",
+            "subsequent code excerpt", "subsequent code section", "subsequent code segment",
+            "in the code you" } },
+        { "turn-mark",
+          { "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
+            "<|eot_id|>", "<|start_header_id|>", "[inst]", "[/inst]", "<<sys>>", "### instruction",
+            "### system" } },
+        { "tool-call", { "<function_calls>", "<tool_call>", "\"tool_calls\"", "<invoke name=" } },
+        { "extract",
+          { "reveal your system prompt", "print your system prompt", "repeat your system prompt",
+            "show me your instructions", "your initial instructions" } },
+        { "conceal",
+          { "do not tell the user", "don't tell the user", "without telling the user",
+            "without informing the user", "do not mention this", "keep this secret from" } },
+        { "exfiltrate",
+          { "send the following to", "exfiltrate", "send all the", "append the conversation",
+            "include the contents of" } },
 };
+enum { KINDS = sizeof kinds / sizeof *kinds };
 
 struct injection {
         struct keywords *words;
+        const char *names[KINDS * PHRASES_MAX]; /* of each word's kind */
 };
 
 struct injection *injection_new(void)
 {
-        const char *words[sizeof rows / sizeof *rows];
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-                words[i] = rows[i].phrase;
-
+        const char *words[KINDS * PHRASES_MAX];
+        size_t n = 0;
         struct injection *x = calloc(1, sizeof *x);
-        if (x && !(x->words = keywords_new(words, sizeof rows / sizeof *rows))) {
+        for (size_t i = 0; x && i < KINDS; i++)
+                for (const char *const *p = kinds[i].phrases; *p; p++) {
+                        x->names[n] = kinds[i].name;
+                        words[n++] = *p;
+                }
+
+        if (x && !(x->words = keywords_new(words, n))) {
                 free(x);
                 x = NULL;
         }
@@ -135,5 +101,5 @@ void injection_line(const struct injection *i, struct span line, uint64_t number
 {
         struct keywords_place place = { 0 };
         for (int word; (word = keywords_next(i->words, line, &place)) >= 0;)
-                findings_add(f, FINDING_INJECTION, span_str(rows[word].name), number);
+                findings_add(f, FINDING_INJECTION, span_str(i->names[word]), number);
 }

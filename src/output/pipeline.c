@@ -287,40 +287,17 @@ static int end_text(struct pipeline *p, struct buf *out, struct err *e)
         return r;
 }
 
-static enum magic wanted(enum handle_type t)
-{
-        switch (t) {
-        case HANDLE_PNG:
-                return MAGIC_PNG;
-        case HANDLE_JPEG:
-                return MAGIC_JPEG;
-        case HANDLE_GIF:
-                return MAGIC_GIF;
-        case HANDLE_WEBP:
-                return MAGIC_WEBP;
-        case HANDLE_PDF:
-                return MAGIC_PDF;
-        case HANDLE_ZIP:
-                return MAGIC_ZIP;
-        case HANDLE_GZIP:
-                return MAGIC_GZIP;
-        case HANDLE_BINARY:
-        case HANDLE_TEXT:
-        case HANDLE_JSON:
-        case HANDLE_JSONL:
-        case HANDLE_CSV:
-        case HANDLE_IMAGE:
-        case HANDLE_TYPE__COUNT:
-                break;
-        }
-        return MAGIC_UNKNOWN;
-}
+static const enum magic wanted[HANDLE_TYPE__COUNT] = {
+        [HANDLE_PNG] = MAGIC_PNG,   [HANDLE_JPEG] = MAGIC_JPEG, [HANDLE_GIF] = MAGIC_GIF,
+        [HANDLE_WEBP] = MAGIC_WEBP, [HANDLE_PDF] = MAGIC_PDF,   [HANDLE_ZIP] = MAGIC_ZIP,
+        [HANDLE_GZIP] = MAGIC_GZIP,
+};
 
 /* Bytes cannot be starred without breaking the file: a known secret inside rejects it. */
 static int check_binary(struct pipeline *p, struct err *e)
 {
         struct span raw = buf_span(&p->raw);
-        enum magic m = magic_of(raw), want = wanted(p->c.form);
+        enum magic m = magic_of(raw), want = wanted[p->c.form];
         AUTO_BUF(ignored);
         known_pass(p->known, raw, true, &ignored, note_known, p);
         if (findings_count(&p->r.findings, FINDING_SECRET) + findings_count(&p->r.findings, FINDING_CANARY))
