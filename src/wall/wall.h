@@ -263,6 +263,8 @@ int wall_release(const struct wall_child *c, unsigned held, struct err *e);
 /* Requests another spare of a box with many. Returns the socket for its order, on which WALL_SAYS_READY or
  * WALL_SAYS_ERROR comes next; -1 on error. */
 int wall_spare_add(const struct wall_child *c, struct err *e);
+/* The process enters this control group, of which *procs is cgroup.procs, before it gets its order. */
+int wall_spare_enter(int spare, int procs, struct err *e);
 /* A run order on its way to a spare. */
 struct wall_handover {
         struct buf block; /* the sealed order */

@@ -105,7 +105,26 @@ void accounting_cut(struct flow *f)
         accounting_touch(f->b, f->row);
 }
 
-void accounting_deny(struct broker *b, const struct accounting_entry *e) { (void) count_row(b, e, false); }
+/* Nobody takes them for too long: the result of the session has them all. */
+static void add_part(struct broker *b, uint32_t index)
+{
+        unsigned i = 0;
+        while (i < b->part_count && (b->parts[i].index != index || b->parts[i].group != b->group))
+                i++;
+
+        if (i == PARTS_MAX)
+                return;
+        if (i == b->part_count)
+                b->parts[b->part_count++] = (struct egress_part){ .group = b->group, .index = index };
+        b->parts[i].count++;
+}
+
+void accounting_deny(struct broker *b, const struct accounting_entry *e)
+{
+        const struct egress_row *r = count_row(b, e, false);
+        if (r && b->whose > 0)
+                add_part(b, r->index);
+}
 
 /* A door leads there, but no server answered. */
 struct egress_row *accounting_fail(struct broker *b, const struct accounting_entry *e)

@@ -27,10 +27,11 @@ static const struct wire_field message[] = {
         NUM(row.told_bytes), NUM(row.told),      NUM(row.reached),
         NUM(row.cut),        NUM(row.reason),    STRING(row.method),
         STRING(row.to),      STRING(row.detail), STRING(row.permit),
-        STRING(row.address),
+        STRING(row.address), NUM(part.group),    NUM(part.index),
+        NUM(part.count),
 };
 const struct wire_form egress_message_form =
-        WIRE_FORM(WIRE_EGRESS_MESSAGE, 3, struct egress_message, message);
+        WIRE_FORM(WIRE_EGRESS_MESSAGE, 4, struct egress_message, message);
 
 static const struct wire_field asked[] = { WIRE_NUMBER(struct resolve_ask, id),
                                            WIRE_STRING(struct resolve_ask, name) };
@@ -46,9 +47,10 @@ const struct wire_form resolve_answer_form = WIRE_FORM(WIRE_RESOLVE_ANSWER, 1, s
 static const struct wire_field held[] = {
         WIRE_NUMBER(struct egress_held, number),
         WIRE_NUMBER(struct egress_held, word),
+        WIRE_NUMBER(struct egress_held, group),
         WIRE_STRING(struct egress_held, text),
 };
-const struct wire_form egress_held_form = WIRE_FORM(WIRE_EGRESS_HELD, 1, struct egress_held, held);
+const struct wire_form egress_held_form = WIRE_FORM(WIRE_EGRESS_HELD, 2, struct egress_held, held);
 
 static const struct wire_field gate_answer[] = {
         WIRE_NUMBER(struct egress_gate_answer, number),

@@ -223,7 +223,7 @@ static const enum source_kind kinds[] = {
         [LISTENER_NONE] = SOURCE_NONE,       [LISTENER_TCP] = SOURCE_LISTENER,
         [LISTENER_DNS_UDP] = SOURCE_DNS_UDP, [LISTENER_DNS_TCP] = SOURCE_DNS_TCP,
         [LISTENER_WATCH] = SOURCE_WATCH,     [LISTENER_SSH] = SOURCE_NONE,
-        [LISTENER_GPG] = SOURCE_NONE,
+        [LISTENER_GPG] = SOURCE_NONE,        [LISTENER_WHOSE] = SOURCE_NONE,
 };
 _Static_assert(sizeof kinds / sizeof *kinds == LISTENER__COUNT, "a source for each listener");
 
@@ -248,6 +248,11 @@ static void inherit_fd(int fd)
 
 static void add_listener(struct broker *b, const struct egress_order *o, int fd)
 {
+        if (o->kind == LISTENER_WHOSE && b->whose == 0 && fd > 0) {
+                b->whose = fd;
+                return;
+        }
+
         enum source_kind kind = o->kind < LISTENER__COUNT ? kinds[o->kind] : SOURCE_NONE;
         struct source *s = kind != SOURCE_NONE && fd >= 0 ? calloc(1, sizeof *s) : NULL;
         bool tcp = kind == SOURCE_LISTENER;
@@ -286,6 +291,16 @@ void control_flush(struct broker *b)
                 b->dirty[i] = !control_send(b, &m);
                 b->any_dirty |= b->dirty[i];
         }
+
+        unsigned sent = 0; /* after their rows */
+        while (sent < b->part_count && !b->any_dirty) {
+                struct egress_message m = { .word = EGRESS_SAYS_PART, .part = b->parts[sent] };
+                b->any_dirty = !control_send(b, &m);
+                sent += !b->any_dirty;
+        }
+
+        b->part_count -= sent;
+        memmove(b->parts, b->parts + sent, b->part_count * sizeof *b->parts);
 }
 
 static void hear_watchers(struct broker *b)

@@ -13,6 +13,7 @@
  *   keeper: POLICY (with a sealed file of canonical JSON)        broker: READY, or ERROR
  *           (READY comes with a file of the certificates that the box is to trust, if a door intercepts TLS)
  *   keeper: LISTENER (with a socket of the gateway), any time    broker: ROW, when one of its rows changed
+ *           (of a session: WHOSE among them)                     broker: PART, for each group with denials
  *   keeper: RAISE, when the run touched a labelled place         broker: LABEL
  *   keeper: FINISH                                               broker: the last rows, then DONE
  *
@@ -61,6 +62,7 @@ enum egress_word {
         EGRESS_SAYS_READY,
         EGRESS_SAYS_ERROR,
         EGRESS_SAYS_ROW,
+        EGRESS_SAYS_PART,  /* denials of one row, by the control group of who made the socket */
         EGRESS_SAYS_LABEL, /* it has risen */
         EGRESS_SAYS_SETTLED,
         EGRESS_SAYS_DONE
@@ -81,6 +83,7 @@ enum { EGRESS_HELD_MAX = 64, EGRESS_HELD_TEXT = 3600 };
 struct egress_held {
         uint32_t number; /* from 1 on */
         uint32_t word;   /* enum egress_held_word */
+        uint64_t group;  /* of a part: as of struct egress_part */
         char text[EGRESS_HELD_TEXT];
 };
 struct egress_gate_answer {
@@ -148,6 +151,12 @@ struct egress_row {
         char address[48]; /* reached last */
 };
 
+/* Of a row that was denied, how many since the last PART came from sockets of this group; 0: not known. */
+struct egress_part {
+        uint64_t group;
+        uint32_t index, count;
+};
+
 /* "example.org:443", "GET https://example.org/path", "the name example.org". */
 void egress_row_text(const struct egress_row *r, struct buf *out);
 /* The reason in words, with its detail. */
@@ -166,6 +175,7 @@ struct egress_message {             /* fields that the message does not use are 
         char label[LABEL_TEXT_MAX]; /* ROW, DONE: of the run, as it is now */
         struct err error;           /* ERROR */
         struct egress_row row;      /* ROW */
+        struct egress_part part;    /* PART */
 };
 
 /* broker_forms.c: their encodings. */

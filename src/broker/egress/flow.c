@@ -37,6 +37,7 @@ static struct flow *flow_new(struct broker *b, int client)
                 return NULL;
 
         f->b = b;
+        f->group = b->group;
         f->client = (struct source){ SOURCE_CLIENT, client, f };
         f->server.fd = f->check.fd = -1;
         if (client >= 0 && broker_watch(b, &f->client, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET) < 0) {
@@ -535,6 +536,8 @@ static void accept_streams(struct flow *f)
 
 static void flow_happens(struct flow *f, enum flow_event e)
 {
+        uint64_t before = f->b->group;
+        f->b->group = f->group;
         e = after_rise(f, e);
         while (e != EVENT_NONE && f->state != FLOW_OVER) {
                 flow_step step = f->state == FLOW_LINGERING ? lingering[e]
@@ -544,6 +547,7 @@ static void flow_happens(struct flow *f, enum flow_event e)
         }
 
         accept_streams(f);
+        f->b->group = before;
 }
 
 /* ---- events ---- */
@@ -666,6 +670,8 @@ void flow_accept(struct broker *b, const struct source *s)
                 int fd = listen_accept(b, s);
                 if (fd < 0)
                         return;
+                b->group = whose_connection(b, fd);
                 decide_flow(b, fd);
+                b->group = 0;
         }
 }

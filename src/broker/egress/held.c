@@ -218,7 +218,8 @@ static int send_part(struct broker *b, struct held *h)
 {
         size_t n = h->text.n - h->sent, most = EGRESS_HELD_TEXT - 1;
         struct egress_held m = { .number = h->number,
-                                 .word = n <= most ? EGRESS_HELD_LAST : EGRESS_HELD_PART };
+                                 .word = n <= most ? EGRESS_HELD_LAST : EGRESS_HELD_PART,
+                                 .group = h->f ? h->f->group : 0 };
         n = n < most ? n : most;
         memcpy(m.text, h->text.p + h->sent, n);
         if (wire_put(b->gate_source.fd, &egress_held_form, &m, -1) < 0)

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 
 enum {
+        PARTS_MAX = 64,       /* denials of one row and one run of a session that wait to be sent */
         FLOWS_MAX = 512,      /* connections of one box at once */
         HALF_OPEN_MAX = 64,   /* of them, those that are still being connected outside */
         NAMES_MAX = 1024,     /* names that got an address; never used twice within a box's life */
@@ -140,6 +141,7 @@ struct held;
 struct flow {
         struct flow *next, *prev, *next_dead, *next_again, *next_recorded;
         struct broker *b;
+        uint64_t group; /* in which the box made its socket */
         enum flow_state state;
         struct source client, server;
         char host[256]; /* whom the box believes it talks to */
@@ -258,6 +260,10 @@ struct broker {
         struct egress_row *rows;
         bool *dirty;
         unsigned row_count, reached_rows, denied_rows, alarm_rows;
+        int whose;      /* asks the kernel for the group of a socket of the box; 0: none */
+        uint64_t group; /* of the socket whose event is under way; 0: not known */
+        struct egress_part parts[PARTS_MAX];
+        unsigned part_count;
         uint32_t rows_lost, denied_lost; /* the second is part of the first */
         bool any_dirty, has_until, has_names;
         struct dns_client *dns_list, *dns_dead;
@@ -361,6 +367,12 @@ int listen_accept(struct broker *b,
                   const struct source *s); /* -1: none; a name for which the table is full is denied */
 void listen_spare(struct broker *b);
 void listen_pause(struct broker *b, bool pause); /* leave new connections in the kernel's queue for now */
+
+/* whose.c: the control group in which the box made this socket; 0: not known. `from` and `to`: its ends as
+ * the broker has them. */
+uint64_t whose_socket(const struct broker *b, uint8_t protocol, const union endpoint *from,
+                      const union endpoint *to);
+uint64_t whose_connection(const struct broker *b, int fd);
 
 /* flow.c: the only file that decides the next state of a connection */
 void flow_accept(struct broker *b, const struct source *s);

@@ -248,6 +248,7 @@ void broker_give(struct box *b, const struct wall_message *m, int fd)
         struct egress_order o = { .command = EGRESS_LISTENER,
                                   .kind = m->listener.kind,
                                   .port = m->listener.port };
+        b->broker.parts |= m->listener.kind == LISTENER_WHOSE;
         if (b->broker.control >= 0 && fd >= 0)
                 (void) wire_put(b->broker.control, &egress_order_form, &o,
                                 fd); /* gone: broker_hear() reports it */
@@ -315,6 +316,18 @@ static struct effect_row describe_row(struct box *b, const struct egress_row *n)
         return d;
 }
 
+/* Of a session: what it denied is told to the run whose process asked. */
+static void tell_runs(struct box *b, const struct egress_row *r, uint64_t group, uint32_t count)
+{
+        if (r->allowed || !r->to[0] || !b->c.session)
+                return;
+
+        struct effect_row d = describe_row(b, r);
+        d.count = count;
+        session_tell_blocked(b, &d, group);
+        arena_done(&b->run.draft);
+}
+
 /* The broker is ours, but its messages contain bytes of the box: text is cut and made inert, indexes are
  * checked. */
 static void take_row(struct box *b, const struct egress_row *row)
@@ -338,12 +351,15 @@ static void take_row(struct box *b, const struct egress_row *row)
                 tripwire_look(&b->run, &d);
         }
 
-        if (!r->allowed && r->to[0] && b->c.session && r->connections > before) {
-                struct effect_row d = describe_row(b, r);
-                d.count = r->connections - before;
-                session_tell_blocked(b, &d);
-                arena_done(&b->run.draft);
-        }
+        if (!b->broker.parts && r->connections > before)
+                tell_runs(b, r, 0, r->connections - before);
+}
+
+/* The runs of one group, of a row that came before. */
+static void take_part(struct box *b, const struct egress_part *p)
+{
+        if (p->index < b->run.r.net_count)
+                tell_runs(b, &b->run.rows[p->index], p->group, p->count);
 }
 
 /* It has nothing more to send: killed, and reaped at the end of the box. */
@@ -399,6 +415,8 @@ void broker_hear(struct box *b)
         b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);
+        else if (m.word == EGRESS_SAYS_PART)
+                take_part(b, &m.part);
         else if (m.word == EGRESS_SAYS_SETTLED)
                 b->broker.settled = true;
         else if (m.word == EGRESS_SAYS_DONE)

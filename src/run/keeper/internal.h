@@ -127,6 +127,7 @@ struct broker_line { /* to the broker of this box */
         bool odd;              /* and sent something else than READY */
         bool finishing;        /* its last rows were requested */
         bool settled;          /* it has answered EGRESS_SETTLE */
+        bool parts;            /* it says of a denial in a session whose it was */
         uint32_t after;        /* the newest effect that had its outcome in the ledger */
         int trust;             /* the certificates that the box is to trust, or -1 */
         uint32_t bundle_bytes; /* of it, if a database of NSS follows; or 0 */
@@ -220,6 +221,7 @@ struct box {
         unsigned endorsed;             /* bits of its outputs that lost `untrusted`, all runs together */
         uint32_t id;                   /* of a run; of a session: of its newest */
         uint32_t leader;               /* pid of the run's first process in the box */
+        uint64_t group_id;             /* of a run: its control group in the session's; 0: none */
         int session_line;              /* the session's end of the run's control socket, or -1 */
         struct box *ended;             /* of a session: remote runs that have still to request its label */
         bool begun;                    /* a remote run: init has its begin */
@@ -505,6 +507,8 @@ int session_send_label(const struct box *b);     /* to that keeper */
 /* session_peers.c: runs whose keeper is another process. */
 /* Takes one up. Returns its end of the line, the caller's to close; -1 with *e set. */
 int session_admit(struct box *session, struct err *e);
+/* session_runs.c: the spare that waits for this run's order enters the run's own control group. */
+void session_enter_group(struct box *session, struct box *b, int spare);
 void session_serve_peers(struct box *session);
 unsigned session_count(const struct box *session); /* its runs */
 /* session_wire.c: the other side. 1: the spare came, 0: not yet, -1. */
@@ -516,9 +520,12 @@ int session_fits(const struct box_config *c, const struct label *session, struct
 void session_answer_labels(struct box *session);
 /* At the end of a run, when nothing of it can come any more: 1; 0: not yet. */
 int session_last_label(struct box *b);
-/* session_told.c: what the session's broker, signer and approvers say is for each run under way. */
-void session_tell_held(struct box *session, const char *id, const char *what, unsigned within_s);
-void session_tell_blocked(struct box *session, const struct effect_row *d);
+/* session_told.c: what the session's broker, signer and approvers say, for the run that it is about, else for
+ * each run under way. */
+/* `group`: whose socket it was; 0: not known. */
+void session_tell_held(struct box *session, const char *id, const char *what, unsigned within_s,
+                       uint64_t group);
+void session_tell_blocked(struct box *session, const struct effect_row *d, uint64_t group);
 void session_told(struct box *run, const struct wall_message *m);
 /* wakeup.c: the descriptor of the caller reports the slots of `wants`. */
 void wakeup_reported(struct box *b);

@@ -251,7 +251,7 @@ static void note_denied(struct box *b, const struct signer_message *m, enum effe
         if (b->run.one_program)
                 d.program = keeper_command_name(&b->run);
         if (b->c.session)
-                session_tell_blocked(b, &d);
+                session_tell_blocked(b, &d, 0);
         keeper_add_denial(&b->run, &d);
 }
 

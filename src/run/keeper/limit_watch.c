@@ -61,7 +61,8 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         uint64_t t = clock_mono_ns();
         struct limit_ask ask = { .memory = b->c.plan->limits.value[LIMIT_MEMORY],
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
-                                 .late = late };
+                                 .late = late,
+                                 .runs = b->c.session && b->c.plan->net };
         name_group(b, ask.name);
         int r = find_hierarchies(b, e);
         if (r == 0)

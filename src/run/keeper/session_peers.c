@@ -101,13 +101,15 @@ static bool give_spare(struct box *session, struct box *b)
                                     .host_gid = session->start.host_gid };
         bool ready = r == 1 && m.word == WALL_SAYS_READY;
         (void) label_text(&session->run.r.label, j.label);
-        if (ready)
+        if (ready) {
                 j.leader = m.run;
-        else
+                session_enter_group(session, b, b->child.spare);
+        } else {
                 (void) snprintf(j.error, sizeof j.error, "%.300s",
                                 r == 1 && m.word == WALL_SAYS_ERROR
                                         ? m.error.what
                                         : "the session makes no process for this run");
+        }
 
         b->leader = j.leader;
         b->handed_over = ready;

@@ -29,6 +29,15 @@ void session_request_ahead(struct box *session)
 
 /* ---- its spare ---- */
 
+/* Without one the session does not know which run a connection is of. */
+void session_enter_group(struct box *session, struct box *b, int spare)
+{
+        struct err ignored;
+        AUTO_FD(procs, session->broker.parts ? limit_run_open(&session->group, b->id, &b->group_id) : -1);
+        if (procs >= 0)
+                (void) wall_spare_enter(spare, procs, &ignored);
+}
+
 int session_spare(struct box *b, struct err *e)
 {
         struct wall_message m;
@@ -59,6 +68,7 @@ int session_spare(struct box *b, struct err *e)
 
         b->leader = m.run;
         b->ready = true;
+        session_enter_group(session, b, b->child.spare);
         return 1;
 }
 
@@ -77,6 +87,7 @@ static void unlink_run(struct box *b)
 {
         take_out(&b->session->runs, b);
         take_out(&b->session->ended, b);
+        limit_run_end(&b->session->group, b->id);
         b->session->idle_ns = clock_mono_ns();
         causes_changed(b->session);
 }

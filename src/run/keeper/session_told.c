@@ -1,39 +1,58 @@
 /* SPDX-License-Identifier: MIT */
 /* run/keeper/session_told.c - what the broker, the signer and the approvers of a session say, passed on to
- * its runs. They know the session, not which of its runs an effect is of: each run under way is told. */
+ * its runs. The broker knows by the control group of a socket which run a denial is of. Where it does not,
+ * and of all others, each run under way is told: they know the session only. */
 #include "run/keeper/internal.h"
 
 #include <stdio.h>
+#include <sys/stat.h>
 
 /* ---- the session's side ---- */
 
-static void tell(struct box *first, const struct wall_message *m)
+/* Returns whether there is a run of this group. */
+static bool tell(struct box *first, const struct wall_message *m, uint64_t group)
 {
-        for (struct box *b = first; b; b = b->sibling)
+        bool any = false;
+        for (struct box *b = first; b; b = b->sibling) {
+                if (group && b->group_id != group)
+                        continue;
+                any = true;
                 if (b->remote && b->begun)
                         (void) wall_forward(b->session_line, m,
                                             -1); /* not taken: the session's result has it */
                 else if (!b->remote && b->run.up && b->phase <= PHASE_REAP)
                         session_told(b, m);
+        }
+        return any;
 }
 
-static void tell_all(struct box *session, const struct wall_message *m)
+/* A process that could not enter its run's group is in the session's. */
+static bool is_own(const struct box *session, uint64_t group)
 {
-        tell(session->runs, m);
-        tell(session->ended, m);
+        struct stat st;
+        return session->group.v2 < 0 || (fstat(session->group.v2, &st) == 0 && st.st_ino == group);
+}
+
+static bool tell_all(struct box *session, const struct wall_message *m, uint64_t group)
+{
+        group = is_own(session, group) ? 0 : group;
+        bool any = tell(session->runs, m, group);
+        return tell(session->ended, m, group) || any;
 }
 
 static void copy_text(char *to, size_t cap, const char *from) { (void) snprintf(to, cap, "%s", from); }
 
-void session_tell_held(struct box *session, const char *id, const char *what, unsigned within_s)
+void session_tell_held(struct box *session, const char *id, const char *what, unsigned within_s,
+                       uint64_t group)
 {
         struct wall_message m = { .word = WALL_SAYS_HELD, .told = { .within_s = within_s } };
         copy_text(m.told.id, sizeof m.told.id, id);
         copy_text(m.told.what, sizeof m.told.what, what);
-        tell_all(session, &m);
+        if (!tell_all(session, &m, group)) /* what an earlier run left behind asks */
+                (void) tell_all(session, &m, 0);
 }
 
-void session_tell_blocked(struct box *session, const struct effect_row *d)
+void session_tell_blocked(struct box *session, const struct effect_row *d, uint64_t group)
 {
         struct wall_message m = {
                 .word = WALL_SAYS_BLOCKED,
@@ -44,7 +63,7 @@ void session_tell_blocked(struct box *session, const struct effect_row *d)
         copy_text(m.told.what, sizeof m.told.what, d->what);
         copy_text(m.told.why, sizeof m.told.why, d->why);
         copy_text(m.told.permit, sizeof m.told.permit, d->permit);
-        tell_all(session, &m);
+        (void) tell_all(session, &m, group);
 }
 
 /* ---- the run's side ---- */

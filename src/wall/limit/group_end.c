@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { BATCH = 128, LEVELS_MAX = 64 };
 
@@ -131,10 +132,23 @@ static unsigned kill_members(int dir, bool thaw)
         return seen;
 }
 
+struct round {
+        unsigned seen;
+        bool thaw;
+};
+
+static void kill_run(void *ctx, int v2, const char *name)
+{
+        struct round *r = ctx;
+        AUTO_FD(dir, openat(v2, name, DIR_FLAGS));
+        if (dir >= 0)
+                r->seen += kill_members(dir, r->thaw);
+}
+
 /* One round over all directories; returns the number of processes seen. */
 static unsigned kill_round(struct limit_group *g, bool thaw)
 {
-        unsigned seen = 0;
+        struct round r = { 0, thaw };
 
         /* No forks meanwhile; a kernel before 5.14 has no cgroup.kill. */
         if (g->v1[CONTROLLER_PIDS] >= 0)
@@ -145,12 +159,13 @@ static unsigned kill_round(struct limit_group *g, bool thaw)
 
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 if (g->v1_parent[c] >= 0)
-                        seen += kill_members(g->v1[c], thaw);
+                        r.seen += kill_members(g->v1[c], thaw);
 
         if (g->v2 >= 0)
-                seen += kill_members(g->v2, thaw);
+                r.seen += kill_members(g->v2, thaw);
 
-        return seen;
+        limit_runs_each(g->v2, kill_run, &r);
+        return r.seen;
 }
 
 static void pause_us(unsigned us)
@@ -191,9 +206,16 @@ static bool remove_one(int *dir, int *parent, const char *name)
         return true;
 }
 
+static void remove_run(void *ctx, int v2, const char *name)
+{
+        (void) ctx;
+        (void) unlinkat(v2, name, AT_REMOVEDIR);
+}
+
 /* v2 first: it contains the whole box, and if it is empty the others are as well. */
 static bool remove_all(struct limit_group *g)
 {
+        limit_runs_each(g->v2, remove_run, NULL);
         bool gone = remove_one(&g->v2, &g->v2_parent, g->ask.name);
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
                 gone &= remove_one(&g->v1[c], &g->v1_parent[c], g->ask.name);

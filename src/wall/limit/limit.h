@@ -18,7 +18,8 @@ struct limit_ask {
         char name[48];   /* "cordon-<run id>": unique */
         uint64_t memory; /* bytes; 0: unlimited */
         uint64_t procs;  /* tasks, including the box's own init: callers add it */
-        bool late; /* the process exists already: v2 is used only for controllers that v1 does not have */
+        bool late; /* the process exists already: v2 is used only for controllers that v1 does not have, */
+        bool runs; /* or because limit_run_enter() wants a group for each run */
 };
 
 struct limit_usage {
@@ -64,6 +65,12 @@ int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct
  * does not allocate; returns 0 or -errno. */
 int limit_group_enter(const struct limit_group *g, bool born_in_v2);
 int limit_group_usage(const struct limit_group *g, struct limit_usage *ret);
+/* The group "run-N" below a v2 group, without limits of its own: the kernel knows a socket by the group of
+ * the process that made it. Returns its cgroup.procs, open for writing, and the id that sock_diag gives its
+ * sockets; -1: there is none. */
+int limit_run_open(const struct limit_group *g, uint32_t n, uint64_t *ret_id);
+/* Removes it, unless processes are left in it: then it goes with the group above it. */
+void limit_run_end(const struct limit_group *g, uint32_t n);
 /* Kills every process in the groups (cgroup.kill, or pid by pid until empty), and thaws processes that a v1
  * freezer keeps from dying. */
 void limit_group_kill(struct limit_group *g);

@@ -85,7 +85,7 @@ int limit_v2_open(struct limit_group *g, const struct host_cgroups *h, bool any_
 {
         bool memory = h->v2_has[CONTROLLER_MEMORY], procs = h->v2_has[CONTROLLER_PIDS];
         bool root = geteuid() == 0, needed = memory || procs;
-        if (!h->v2.present || (!needed && (!root || g->ask.late)))
+        if (!h->v2.present || (!needed && !g->ask.runs && (!root || g->ask.late)))
                 return 0;
 
         AUTO_FD(parent, limit_v2_parent(h, root, any_fs));

@@ -88,6 +88,18 @@ static ssize_t receive_order(struct msghdr *m)
         return n;
 }
 
+/* Before the program runs: the kernel keeps the group with each socket that it makes. A kernel that asks for
+ * rights of this process, not of the one that opened the file, leaves it in the group of the session. */
+static void enter_group(struct arrival *a)
+{
+        for (unsigned i = 0; i < a->count; i++) {
+                (void) !write(a->fds[i], "0", 1);
+                (void) close(a->fds[i]);
+        }
+
+        a->count = 0;
+}
+
 /* Waits for it. The keeper has closed the line: nobody wants this spare. */
 static int await_order(struct arrival *a, char *block, struct err *e)
 {
@@ -110,6 +122,11 @@ static int await_order(struct arrival *a, char *block, struct err *e)
         if (n < (ssize_t) sizeof a->head || a->head.format != SPARE_FORMAT ||
             a->head.bytes > SPARE_ORDER_MAX || a->head.count != a->count)
                 return wall_fail(e, STAGE_EXEC, "taking the run order");
+
+        if (a->head.bytes == 0) {
+                enter_group(a);
+                return await_order(a, block, e);
+        }
 
         for (size_t have = (size_t) n - sizeof a->head; have < a->head.bytes; have += (size_t) n) {
                 struct iovec rest = { block + have, SPARE_ORDER_MAX - have };

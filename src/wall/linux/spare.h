@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* wall/linux/spare.h - what travels between the keeper (spare_line.c) and a spare (spare.c), over a
- * SOCK_SEQPACKET pair: struct spare_head with the descriptors and the beginning of the sealed run order, then
- * the rest of it in as many packets as that takes. */
+ * SOCK_SEQPACKET pair: of a session first a head with the
+ * control group of the run and no order; then struct spare_head with the descriptors and the beginning of the
+ * sealed run order, then the rest of it in as many packets as that takes. */
 #pragma once
 #include "base/limits.h"
 

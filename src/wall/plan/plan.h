@@ -210,6 +210,7 @@ enum plan_listener {
         LISTENER_SSH,   /* Unix sockets in the box: of an ssh-agent, */
         LISTENER_GPG,   /* and of a gpg-agent */
         LISTENER_WATCH, /* copies of the first packets that no listener takes: for reports, never answered */
+        LISTENER_WHOSE, /* no listener: asks the kernel in which control group a socket of the box was made */
         LISTENER__COUNT
 };
 

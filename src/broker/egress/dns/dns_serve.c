@@ -159,6 +159,23 @@ static void answer_from(struct msghdr *m)
         }
 }
 
+/* The address that was queried. */
+static union endpoint queried(const struct msghdr *m)
+{
+        union endpoint to = { .v4 = { .sin_family = AF_INET, .sin_port = htons(53) } };
+        for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR((struct msghdr *) (uintptr_t) m, c)) {
+                if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_PKTINFO) {
+                        const struct in6_pktinfo *p = (const void *) CMSG_DATA(c);
+                        to.v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+                                                       .sin6_port = htons(53),
+                                                       .sin6_addr = p->ipi6_addr };
+                } else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+                        to.v4.sin_addr = ((const struct in_pktinfo *) (const void *) CMSG_DATA(c))->ipi_addr;
+                }
+        }
+        return to;
+}
+
 struct dns_wait {
         struct dns_wait *next;
         struct name *name;
@@ -243,10 +260,13 @@ void dns_serve_udp(struct broker *b, struct source *s)
                         return;
                 struct name *wait = NULL;
                 struct span packet = span_of(in, (size_t) n);
+                const union endpoint to = queried(&m);
+                b->group = whose_socket(b, IPPROTO_UDP, &from, &to);
                 size_t k = m.msg_flags & MSG_TRUNC ? 0 : answer_query(b, packet, out, &wait);
                 if (wait &&
                     !wait_for(b, s, &m, (size_t) n, wait)) /* too many: the connection will report it */
                         k = answer_query(b, packet, out, NULL);
+                b->group = 0;
                 send_answer(s, m, out, k);
         }
 }
@@ -355,6 +375,8 @@ void dns_serve_client(struct broker *b, struct source *s, uint32_t events)
         }
 
         c->have += (size_t) n;
+        b->group = whose_connection(b, s->fd);
         if (answer_client(b, c) < 0)
                 drop_client(b, c);
+        b->group = 0;
 }

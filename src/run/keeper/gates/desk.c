@@ -447,6 +447,7 @@ static void take_part(struct box *b, const struct egress_held *m)
                 return;
         }
 
+        it->group = m->group;
         buf_add(&it->text, m->text, strnlen(m->text, sizeof m->text));
         if (m->word == EGRESS_HELD_LAST)
                 item_ready(b, it);

@@ -60,7 +60,8 @@ static void announce(struct box *b)
                 if (to->fn)
                         to->fn(to->ctx, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
                 else
-                        session_tell_held(b, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
+                        session_tell_held(b, it->gate.id, buf_str(&what), policy_ask_within_s(it->door),
+                                          it->group);
         }
 }
 

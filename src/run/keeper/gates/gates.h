@@ -25,6 +25,7 @@ struct desk_item {
         struct gate_item gate;
         enum desk_source source;
         uint32_t number; /* of its source */
+        uint64_t group;  /* of the broker: of whose socket it is; 0: not known */
         const struct door *door;
         bool ready;      /* all of it has arrived */
         bool announced;  /* to the caller */

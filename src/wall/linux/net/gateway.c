@@ -14,6 +14,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/netlink.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -210,6 +211,13 @@ static int listen_locals(const struct gateway *g)
         return 0;
 }
 
+/* For the broker of a session. A kernel without it answers nothing: then it is not known. */
+static int hand_over_whose(const struct gateway *g)
+{
+        AUTO_FD(fd, socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG));
+        return fd < 0 || g->w->s->spare != WALL_SPARE_MANY ? 0 : hand_over(g, LISTENER_WHOSE, 0, fd);
+}
+
 static int raise_box(struct gateway *g)
 {
         if (new_namespace(g, &g->box_ns) < 0)
@@ -226,7 +234,7 @@ static int raise_box(struct gateway *g)
         if (raise_link(g, nl, index, false) < 0 || route_box(g, nl, index) < 0)
                 return -1;
 
-        return listen_locals(g);
+        return listen_locals(g) < 0 ? -1 : hand_over_whose(g);
 }
 
 static int raise_gateway(struct gateway *g)
