@@ -349,6 +349,8 @@ void wall_kill_stragglers(int children); /* every process that is left, until no
 /* task.c: where a path of a task starts: its working directory, a descriptor of it, or our root, which is the
  * box's. Returns an O_PATH descriptor, or -1 with errno set. */
 int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path);
+/* The number behind a key of /proc/PROCESS/status, as "\nTgid:"; -1: there is none. */
+long wall_status_number(int proc, const char *process, const char *key);
 /* The process that a task is a thread of; 0: it is gone. */
 uint32_t wall_task_process(const struct wall_init *w, uint32_t task);
 /* thread_name.c: answers an open for writing of the name of a thread of the task's own process. False: the

@@ -218,15 +218,8 @@ static inline bool wall_is_warm(enum wall_spare spare, const struct plan *p)
         return spare == WALL_SPARE_ONE && p->warm_count > 0;
 }
 
-/* Operations that differ between the kinds of walls. Orders to a running box (release, signal, connect, end)
- * go over its control socket and are the same for all. */
-struct wall_ops {
-        int (*check_host)(const struct host_facts *f, struct err *e); /* can this host raise it? */
-        int (*start)(const struct wall_start *s, struct wall_child *ret, struct err *e);
-        int (*born)(const struct wall_start *s, struct wall_child *c, struct err *e);
-};
-/* NULL: a wall that this version does not have. */
-const struct wall_ops *wall_ops(enum wall_kind k);
+/* Can this host raise it? Returns 0, also for a wall that this version does not have; -1 with *e set. */
+int wall_check_host(enum wall_kind k, const struct host_facts *f, struct err *e);
 
 /* Starts the launcher of init and sends it the plan. Returns 0 on success; -1 on error, and nothing is left.
  */

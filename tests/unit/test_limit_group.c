@@ -271,7 +271,7 @@ static int by_number(const void *a, const void *b)
 static void test_kill__one_round_reaches_all_however_long_the_list(void)
 {
         enum { MANY = 300, STRANGERS = 3000 };
-        char top[] = "/tmp/cordon-test-group.XXXXXX", text[NUMBER_TEXT + 1];
+        char top[] = "/tmp/cordon-test-group.XXXXXX", text[24];
         static pid_t pids[MANY];
         struct limit_group g;
         limit_group_init(&g);
@@ -287,7 +287,7 @@ static void test_kill__one_round_reaches_all_however_long_the_list(void)
         qsort(pids, MANY, sizeof *pids,
               by_number); /* as the kernel lists them: numbers may have begun anew */
         for (int i = 0; i < MANY; i++) {
-                (void) stpcpy(strchr(limit_text((uint64_t) pids[i], text), 0), "\n");
+                (void) snprintf(text, sizeof text, "%d\n", pids[i]);
                 CHECK_INT(fd_write_all(list, text, strlen(text)), 0);
         }
         limit_group_kill(&g);
@@ -303,7 +303,7 @@ static void test_kill__one_round_reaches_all_however_long_the_list(void)
 /* A frozen v1 task does not die of SIGKILL. Its own group may be frozen, or one above it. */
 static void thaws(const char *path, bool above)
 {
-        char inner[512], pid_text[NUMBER_TEXT];
+        char inner[512];
         struct limit_group g;
         (void) snprintf(inner, sizeof inner, "%s/inner", path);
         CHECK_INT(mkdir(path, 0755), 0);
@@ -312,7 +312,7 @@ static void thaws(const char *path, bool above)
         AUTO_FD(in, open(inner, DIR_FLAGS));
         open_group(&g, 64 << 20, 8);
         pid_t pid = start(&g, wait_forever);
-        CHECK_INT(fd_put(above ? in : ice, "cgroup.procs", limit_text((uint64_t) pid, pid_text)), 0);
+        CHECK_INT(limit_put(above ? in : ice, "cgroup.procs", (uint64_t) pid), 0);
         CHECK_INT(fd_put(ice, "freezer.state", "FROZEN"), 0);
         limit_group_end(&g);
         CHECK_INT(left_behind(g.ask.name), 0);

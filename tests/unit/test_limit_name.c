@@ -89,25 +89,11 @@ static void test_name__others_are_not_taken_for_ours(void)
         CHECK_INT(o.pid_ns, 0x01234567);
 }
 
-static void test_text__numbers_at_their_ends(void)
-{
-        char text[NUMBER_TEXT];
-        CHECK_STR(limit_text(0, text), "0");
-        CHECK_STR(limit_text(UINT64_MAX, text), "18446744073709551615");
-        CHECK_STR(limit_hex(0, 1, text), "0");
-        CHECK_STR(limit_hex(0, 8, text), "00000000");
-        CHECK_STR(limit_hex(UINT64_MAX, 8, text), "ffffffffffffffff");
-        CHECK_STR(limit_hex(0x1f, 1, text), "1f");
-        char path[48];
-        CHECK_STR(limit_proc_path(4194304, "/cgroup", path), "/proc/4194304/cgroup");
-}
-
 static const struct test_case cases[] = {
         CASE(test_name__is_ours_and_its_owner_lives),
         CASE(test_name__two_of_one_process_differ),
         CASE(test_owner__is_gone_when_dead_or_when_the_pid_was_reused),
         CASE(test_owner__is_never_gone_when_we_cannot_know),
         CASE(test_name__others_are_not_taken_for_ours),
-        CASE(test_text__numbers_at_their_ends),
 };
 TEST_MAIN(cases)

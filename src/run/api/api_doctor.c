@@ -70,7 +70,7 @@ static int check_next_wall(const struct host_finding *f, unsigned n, struct err 
                         return err_set(e, ERR_HOST, 0, "it misses %s", layers[i]);
 
         return host_facts_quick(&facts, e) < 0 ? -1
-                                               : wall_ops(wall_choice(WALL_AUTO, 1))->check_host(&facts, e);
+                                               : wall_check_host(wall_choice(WALL_AUTO, 1), &facts, e);
 }
 
 static void judge(const struct host_finding *f, unsigned n, struct host_finding *ret)

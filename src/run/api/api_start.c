@@ -527,8 +527,7 @@ static void spend(struct plan_order *o, enum limit_key k, uint64_t ms)
 static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 {
         const struct host_facts *f = &b->facts;
-        const struct wall_ops *ops = wall_ops(wall);
-        if (ops && ops->check_host(f, e) < 0)
+        if (wall_check_host(wall, f, e) < 0)
                 return -1;
 
         plan_free(b->plan);
@@ -631,7 +630,7 @@ static bool next_wall_holds(struct cordon_box *b)
         enum wall_kind next = wall_choice(WALL_AUTO, 1);
         const struct checked_policy *c = b->policy->checked; /* NULL: that is why it failed */
         if (!c || policy_wall(c) != wall_choice(WALL_AUTO, 0) ||
-            wall_ops(next)->check_host(&b->facts, &e) < 0)
+            wall_check_host(next, &b->facts, &e) < 0)
                 return false;
 
         struct plan *p = api_plan(b, next, &e);

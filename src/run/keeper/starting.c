@@ -97,7 +97,7 @@ int starting_clone(struct box *b, struct err *e)
         if (b->c.root)
                 pump_own(&b->run, b->start.host_uid, b->start.host_gid);
 
-        if (wall_ops(b->c.plan->wall)->start(&b->start, &b->child, e) < 0)
+        if (wall_start(&b->start, &b->child, e) < 0)
                 return -1;
 
         (void) keeper_run(&b->run);
@@ -106,7 +106,7 @@ int starting_clone(struct box *b, struct err *e)
 
 int starting_birth(struct box *b, struct err *e)
 {
-        int r = wall_ops(b->c.plan->wall)->born(&b->start, &b->child, e);
+        int r = wall_born(&b->start, &b->child, e);
         if (r == 0)
                 keeper_wait_for(b, b->child.birth, POLLIN);
 

@@ -45,15 +45,12 @@ int limit_group_open(struct limit_group *g, const struct host_cgroups *h, const 
 
 int limit_group_attach(struct limit_group *g, pid_t pid, bool born_in_v2, struct err *e)
 {
-        char text[NUMBER_TEXT];
-        (void) limit_text((uint64_t) pid, text);
-
         /* Without a pause in between: only the first write waits for the kernel's grace period. */
-        if (g->v2 >= 0 && !born_in_v2 && fd_put(g->v2, "cgroup.procs", text) < 0)
+        if (g->v2 >= 0 && !born_in_v2 && limit_put(g->v2, "cgroup.procs", (uint64_t) pid) < 0)
                 return limit_denied(e, errno, true, "cannot move a process into its v2 control group");
 
         for (unsigned c = 0; c < CONTROLLER__COUNT; c++)
-                if (g->v1_parent[c] >= 0 && fd_put(g->v1[c], "cgroup.procs", text) < 0)
+                if (g->v1_parent[c] >= 0 && limit_put(g->v1[c], "cgroup.procs", (uint64_t) pid) < 0)
                         return limit_denied(e, errno, false,
                                             "cannot move a process into its v1 control group");
 

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -39,7 +40,8 @@ void limit_thaw(pid_t pid)
         struct err e;
         char path[48], text[8192], group[1024];
 
-        if (fd_get(AT_FDCWD, limit_proc_path(pid, "/cgroup", path), text, sizeof text) < 0)
+        (void) snprintf(path, sizeof path, "/proc/%d/cgroup", pid);
+        if (fd_get(AT_FDCWD, path, text, sizeof text) < 0)
                 return;
 
         if (host_cgroups_read(&h, &e) < 0)

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 
@@ -36,14 +37,8 @@ static uint32_t random_u32(void)
 
 void limit_name(char out[48])
 {
-        char number[NUMBER_TEXT];
-        char *at = stpcpy(out, "cordon-");
-        at = stpcpy(at, limit_text((uint64_t) getpid(), number));
-        at = stpcpy(at, "-");
-        at = stpcpy(at, limit_hex(start_ticks(getpid()), 1, number));
-        at = stpcpy(at, "-");
-        at = stpcpy(at, limit_hex(own_pid_ns(), 8, number));
-        (void) stpcpy(at, limit_hex(random_u32(), 8, number));
+        (void) snprintf(out, 48, "cordon-%d-%llx-%08x%08x", getpid(),
+                        (unsigned long long) start_ticks(getpid()), own_pid_ns(), random_u32());
 }
 
 static int read_hex(const char *at, size_t n, uint64_t *ret)

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 
-enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, NUMBER_TEXT = 24, WAIT_MS = 2000 };
+enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, WAIT_MS = 2000 };
 
 /* `any_fs` is for tests, which use a tree of plain files; limit_group_open() always checks the filesystem. */
 
@@ -37,10 +37,8 @@ void limit_end_within(struct limit_group *g, unsigned wait_ms);
 void limit_sweep_quick(const struct host_cgroups *h);
 void limit_group_adopt(struct limit_group *g, const struct host_cgroups *h, const char *name);
 
-/* kernel_text.c: no allocation, no locale; usable in a forked child of a program with threads */
-char *limit_text(uint64_t n, char out[NUMBER_TEXT]);
-char *limit_hex(uint64_t n, unsigned digits, char out[NUMBER_TEXT]); /* at least this many digits */
-char *limit_proc_path(pid_t pid, const char *file, char out[48]);
+/* kernel_text.c */
+int limit_put(int dir, const char *file, uint64_t n);
 int limit_key(int dir, const char *file, const char *key, uint64_t *ret); /* "key N" lines */
 uint64_t limit_start_time(pid_t pid);                                     /* 0: cannot be read */
 

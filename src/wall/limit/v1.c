@@ -5,6 +5,7 @@
 #include "wall/limit/internal.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -14,25 +15,22 @@
  * senders wait. */
 static int write_socket_memory(struct limit_group *g, int dir)
 {
-        char text[NUMBER_TEXT];
-        (void) limit_text(g->ask.memory / 8, text);
-        g->holds_sockets = fd_put(dir, "memory.kmem.tcp.limit_in_bytes", text) == 0;
+        g->holds_sockets = limit_put(dir, "memory.kmem.tcp.limit_in_bytes", g->ask.memory / 8) == 0;
         return g->holds_sockets || errno == ENOENT || errno == EOPNOTSUPP ? 0 : -1;
 }
 
 /* Order matters: memsw may not be below the plain limit, and both start at "unlimited". */
 static int write_memory(struct limit_group *g, int dir, struct err *e)
 {
-        char text[NUMBER_TEXT];
         if (g->ask.memory == 0)
                 return 0;
 
-        (void) limit_text(g->ask.memory, text);
-        if (fd_put(dir, "memory.limit_in_bytes", text) < 0)
+        if (limit_put(dir, "memory.limit_in_bytes", g->ask.memory) < 0)
                 return limit_denied(e, errno, false, "cannot limit memory");
 
         /* Absent without swap accounting: then swappiness at least discourages swap. */
-        if (fd_put(dir, "memory.memsw.limit_in_bytes", text) < 0 && errno != ENOENT && errno != EOPNOTSUPP)
+        if (limit_put(dir, "memory.memsw.limit_in_bytes", g->ask.memory) < 0 && errno != ENOENT &&
+            errno != EOPNOTSUPP)
                 return limit_denied(e, errno, false, "cannot limit memory and swap");
 
         (void) fd_put(dir, "memory.swappiness", "0");
@@ -45,11 +43,10 @@ static int write_memory(struct limit_group *g, int dir, struct err *e)
 
 static int write_procs(struct limit_group *g, int dir, struct err *e)
 {
-        char text[NUMBER_TEXT];
         if (g->ask.procs == 0)
                 return 0;
 
-        if (fd_put(dir, "pids.max", limit_text(g->ask.procs, text)) < 0)
+        if (limit_put(dir, "pids.max", g->ask.procs) < 0)
                 return limit_denied(e, errno, false, "cannot limit the number of processes");
 
         g->holds_procs = true;
@@ -60,15 +57,13 @@ static int write_procs(struct limit_group *g, int dir, struct err *e)
  * error. */
 static int oom_event(int dir)
 {
-        char text[2 * NUMBER_TEXT], number[NUMBER_TEXT];
+        char text[24];
         AUTO_FD(event, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         AUTO_FD(control, openat(dir, "memory.oom_control", O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
         if (event < 0 || control < 0)
                 return -1;
 
-        char *at = stpcpy(text, limit_text((uint64_t) event, number));
-        at = stpcpy(at, " ");
-        (void) stpcpy(at, limit_text((uint64_t) control, number));
+        (void) snprintf(text, sizeof text, "%d %d", event, control);
         return fd_put(dir, "cgroup.event_control", text) < 0 ? -1 : TAKE_FD(event);
 }
 

@@ -41,8 +41,7 @@ static int put_if_there(int dir, const char *name, const char *text)
 
 static int write_memory(struct limit_group *g, struct err *e)
 {
-        char text[NUMBER_TEXT];
-        if (fd_put(g->v2, "memory.max", limit_text(g->ask.memory, text)) < 0 ||
+        if (limit_put(g->v2, "memory.max", g->ask.memory) < 0 ||
             put_if_there(g->v2, "memory.swap.max", "0") < 0 ||
             put_if_there(g->v2, "memory.oom.group", "1") < 0)
                 return limit_denied(e, errno, true, "cannot limit memory");
@@ -53,8 +52,7 @@ static int write_memory(struct limit_group *g, struct err *e)
 
 static int write_procs(struct limit_group *g, struct err *e)
 {
-        char text[NUMBER_TEXT];
-        if (fd_put(g->v2, "pids.max", limit_text(g->ask.procs, text)) < 0)
+        if (limit_put(g->v2, "pids.max", g->ask.procs) < 0)
                 return limit_denied(e, errno, true, "cannot limit the number of processes");
         g->holds_procs = true;
         return 0;

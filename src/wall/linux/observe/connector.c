@@ -62,8 +62,7 @@ struct ask {
 
 struct connector {
         const struct wall_init *w;
-        int line, listener, control, tasks; /* tasks: the box's /proc */
-        bool tell;
+        int line;
         bool able; /* else nothing is connected, and every call is answered all the same */
         struct targets targets;
         struct {
@@ -88,7 +87,7 @@ static void read_status(const struct connector *c, uint32_t task, struct status 
 {
         char name[32];
         (void) snprintf(name, sizeof name, "%u/status", task);
-        if (fd_get(c->tasks, name, ret->text, sizeof ret->text) < 0)
+        if (fd_get(c->w->tasks, name, ret->text, sizeof ret->text) < 0)
                 ret->text[0] = '\0';
 }
 
@@ -179,14 +178,14 @@ static int open_target(struct connector *c, const struct ask *a)
                 return open_below(AT_FDCWD, path);
 
         (void) snprintf(name, sizeof name, "%u/cwd", a->task);
-        AUTO_FD(from, openat(c->tasks, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
+        AUTO_FD(from, openat(c->w->tasks, name, O_PATH | O_DIRECTORY | O_CLOEXEC));
         return from < 0 ? -1 : open_below(from, path);
 }
 
 static void report_denial(struct connector *c, struct wall_message *m, uint32_t task)
 {
-        watched_program(c->tasks, task, m->denial.program, sizeof m->denial.program);
-        wall_offer_denial(c->control, m, watched_news(&c->told, m), &c->untold);
+        watched_program(c->w->tasks, task, m->denial.program, sizeof m->denial.program);
+        wall_offer_denial(c->w->control, m, watched_news(&c->told, m), &c->untold);
 }
 
 /* A socket that the box sees and may not reach is reported by the name that the kernel knows; one that it
@@ -195,7 +194,7 @@ static void tell_refused(struct connector *c, const struct seccomp_notif *n, int
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED };
         char name[16];
-        if (!c->tell || watched_call(c->tasks, n->pid, &n->data, false, &m.denial) == SAW_NOTHING)
+        if (!c->w->s->tell || watched_call(c->w->tasks, n->pid, &n->data, false, &m.denial) == SAW_NOTHING)
                 return;
 
         (void) snprintf(name, sizeof name, "%d", found);
@@ -348,7 +347,7 @@ static void let_go(struct ask *a)
 static void wait_on(struct connector *c, struct ask *a, int error)
 {
         if (c->waiting_count == WAITING_MAX) {
-                watched_answer(c->listener, a->id, error, 0);
+                watched_answer(c->w->listener, a->id, error, 0);
                 let_go(a);
                 return;
         }
@@ -368,7 +367,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                     : a.sock >= 0    ? check_connect(c, &a, n)
                     : errno == EPERM ? EPERM
                                      : EBADF;
-        if (!error && watched_is_waiting(c->listener, a.id)) {
+        if (!error && watched_is_waiting(c->w->listener, a.id)) {
                 error = attempt_connect(&a);
                 if (error == EINPROGRESS && must_wait(&a, error))
                         error = attempt_connect(&a); /* to ourselves: it is there by now */
@@ -378,7 +377,7 @@ static void serve_connect(struct connector *c, const struct seccomp_notif *n)
                 }
         }
 
-        watched_answer(c->listener, a.id, error, 0);
+        watched_answer(c->w->listener, a.id, error, 0);
         let_go(&a);
 }
 
@@ -388,13 +387,13 @@ static void serve_listen(struct connector *c, const struct seccomp_notif *n)
         AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
         if (sock >= 0 && option_of(sock, SO_DOMAIN) == AF_UNIX)
                 targets_listen(&c->targets, sock);
-        watched_answer(c->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
+        watched_answer(c->w->listener, n->id, 0, SECCOMP_USER_NOTIF_FLAG_CONTINUE);
 }
 
 static void serve_link(struct connector *c, const struct seccomp_notif *n)
 {
         AUTO_FD(sock, take_from(c, n->pid, (int) n->data.args[0]));
-        links_serve(&c->links, c->listener, n, sock);
+        links_serve(&c->links, c->w->listener, n, sock);
 }
 
 static void serve_watch(struct connector *c, const struct seccomp_notif *n)
@@ -403,11 +402,11 @@ static void serve_watch(struct connector *c, const struct seccomp_notif *n)
                                   .denial = {
                                           .call = n->data, .kind = EFFECT_READ, .reason = REASON_WATCH } };
         int id = wall_inotify_add(c->w, n, m.denial.path, sizeof m.denial.path);
-        if (id == -EACCES && c->tell && m.denial.path[0] == '/')
+        if (id == -EACCES && c->w->s->tell && m.denial.path[0] == '/')
                 report_denial(c, &m, n->pid);
 
         struct seccomp_notif_resp r = { .id = n->id, .val = id < 0 ? 0 : id, .error = id < 0 ? id : 0 };
-        (void) syscall(SYS_ioctl, c->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
+        (void) syscall(SYS_ioctl, c->w->listener, SECCOMP_IOCTL_NOTIF_SEND, &r);
 }
 
 /* ---- waiting ---- */
@@ -429,7 +428,7 @@ static int interrupts_ask(const struct connector *c, const struct ask *a)
 /* True: it is over. */
 static bool go_on(const struct connector *c, struct ask *a, bool ready)
 {
-        if (!watched_is_waiting(c->listener, a->id))
+        if (!watched_is_waiting(c->w->listener, a->id))
                 return true;
 
         int error = a->local || ready ? attempt_connect(a) : EINPROGRESS;
@@ -439,7 +438,7 @@ static bool go_on(const struct connector *c, struct ask *a, bool ready)
                         return false;
         }
 
-        watched_answer(c->listener, a->id, error, 0);
+        watched_answer(c->w->listener, a->id, error, 0);
         return true;
 }
 
@@ -474,12 +473,12 @@ static bool serve_next(struct connector *c)
         if (got != sizeof n)
                 return got < 0 && errno == EINTR;
 
-        if (!watched_is_waiting(c->listener, n.id))
+        if (!watched_is_waiting(c->w->listener, n.id))
                 return true; /* its task was ended meanwhile */
 
         enum seccomp_link link = seccomp_link(&n.data);
         if (link == LINK_MAKES)
-                links_make(&c->links, c->listener, &n);
+                links_make(&c->links, c->w->listener, &n);
         else if (link)
                 serve_link(c, &n);
         else if (seccomp_on_behalf(&n.data))
@@ -514,8 +513,9 @@ static bool step_connector(struct connector *c)
 
 /* ---- its life ---- */
 
-_Noreturn static void serve(struct connector *c, const struct wall_init *w)
+_Noreturn static void serve(struct connector *c)
 {
+        const struct wall_init *w = c->w;
         struct sigaction wake = { .sa_handler = interrupted };
         sigset_t timer;
         (void) prctl(PR_SET_NAME, "cordon-connect", 0, 0, 0);
@@ -525,7 +525,7 @@ _Noreturn static void serve(struct connector *c, const struct wall_init *w)
 
         (void) sigemptyset(&timer);
         (void) sigaddset(&timer, SIGALRM);
-        AUTO_FD(own, openat(c->tasks, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
+        AUTO_FD(own, openat(c->w->tasks, "self/fd", O_PATH | O_DIRECTORY | O_CLOEXEC));
         c->able = own >= 0 && fchdir(own) == 0 && sigaction(SIGALRM, &wake, NULL) == 0 &&
                   sigprocmask(SIG_UNBLOCK, &timer, NULL) == 0 &&
                   wall_powers_keep(1u << CAP_SYS_PTRACE | 1u << CAP_NET_ADMIN) == 0;
@@ -554,11 +554,7 @@ static bool begin_connector(struct wall_init *w)
                 fd_close(&calls);
                 c.w = w;
                 c.line = line;
-                c.listener = w->listener;
-                c.control = w->control;
-                c.tasks = w->tasks;
-                c.tell = w->s->tell;
-                serve(&c, w);
+                serve(&c);
         }
 
         if (pid < 0)

@@ -56,8 +56,9 @@ static bool next_ask(int line, struct ask *ret, int dirs[2])
 }
 
 struct mover {
-        int line, listener, control, tasks;
-        bool able, tell;
+        const struct wall_init *w;
+        int line;
+        bool able;
         struct watched_told told;
         struct wall_untold untold;
 };
@@ -70,7 +71,7 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum eff
         char name[32], above[WALL_PATH];
 
         (void) snprintf(name, sizeof name, "self/fd/%d", dir);
-        ssize_t n = readlinkat(v->tasks, name, above, sizeof above - 1);
+        ssize_t n = readlinkat(v->w->tasks, name, above, sizeof above - 1);
         above[n < 0 ? 0 : n] = '\0';
         int len = snprintf(m.denial.path, sizeof m.denial.path, "%s/%s", strcmp(above, "/") ? above : "",
                            a->old);
@@ -78,21 +79,21 @@ static void tell_refused(struct mover *v, const struct ask *a, int dir, enum eff
                 memcpy(m.denial.path + sizeof m.denial.path - 4, "...", 4);
 
         memcpy(m.denial.program, a->program, sizeof a->program);
-        wall_offer_denial(v->control, &m, watched_news(&v->told, &m), &v->untold);
+        wall_offer_denial(v->w->control, &m, watched_news(&v->told, &m), &v->untold);
 }
 
 static void serve_one(struct mover *v, const struct ask *a, const int dirs[2])
 {
         const struct move m = { dirs[0], dirs[1], a->flags, a->old, a->new };
         enum effect_reason reason = REASON_NONE;
-        if (!watched_is_waiting(v->listener, a->id))
+        if (!watched_is_waiting(v->w->listener, a->id))
                 return; /* its task was ended meanwhile */
 
         int error = v->able ? move_directory(&m, &reason) : EXDEV;
-        if (error == EXDEV && reason != REASON_NONE && v->tell)
+        if (error == EXDEV && reason != REASON_NONE && v->w->s->tell)
                 tell_refused(v, a, dirs[0], reason);
 
-        watched_answer(v->listener, a->id, error, 0);
+        watched_answer(v->w->listener, a->id, error, 0);
 }
 
 /* SAFETY: from here on this process has the payload's rights over files, and no other. */
@@ -103,14 +104,14 @@ static bool become_payload(const struct wall_init *w)
                (w->landlock < 0 || syscall(SYS_landlock_restrict_self, w->landlock, 0) == 0);
 }
 
-_Noreturn static void serve(struct mover *v, const struct wall_init *w)
+_Noreturn static void serve(struct mover *v)
 {
         struct ask a;
         int dirs[2];
         (void) prctl(PR_SET_NAME, "cordon-move", 0, 0, 0);
         (void) prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         (void) umask(0);
-        v->able = become_payload(w);
+        v->able = become_payload(v->w);
         while (next_ask(v->line, &a, dirs)) {
                 serve_one(v, &a, dirs);
                 fd_close(&dirs[0]);
@@ -133,12 +134,9 @@ static bool begin_mover(struct wall_init *w)
         pid_t pid = (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0) {
                 fd_close(&moves);
+                v.w = w;
                 v.line = line;
-                v.listener = w->listener;
-                v.control = w->control;
-                v.tasks = w->tasks;
-                v.tell = w->s->tell;
-                serve(&v, w);
+                serve(&v);
         }
 
         if (pid < 0)

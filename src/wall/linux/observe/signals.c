@@ -46,11 +46,7 @@ static bool descends_from(const struct wall_init *w, pid_t pid)
 /* How many filters a process is behind; -1: it is gone. */
 static long filters_of(const struct wall_init *w, const char *process)
 {
-        static const char key[] = "\nSeccomp_filters:";
-        char name[32], text[8192];
-        (void) snprintf(name, sizeof name, "%s/status", process);
-        const char *at = fd_get(w->tasks, name, text, sizeof text) > 0 ? strstr(text, key) : NULL;
-        return at ? strtol(at + sizeof key - 1, NULL, 10) : -1;
+        return wall_status_number(w->tasks, process, "\nSeccomp_filters:");
 }
 
 static bool is_of_payload(const struct wall_init *w, pid_t pid)

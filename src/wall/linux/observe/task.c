@@ -8,13 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+long wall_status_number(int proc, const char *process, const char *key)
+{
+        char name[32], text[8192];
+        (void) snprintf(name, sizeof name, "%s/status", process);
+        const char *at = fd_get(proc, name, text, sizeof text) > 0 ? strstr(text, key) : NULL;
+        return at ? strtol(at + strlen(key), NULL, 10) : -1;
+}
+
 uint32_t wall_task_process(const struct wall_init *w, uint32_t task)
 {
-        static const char key[] = "\nTgid:";
-        char name[32], text[4096];
-        (void) snprintf(name, sizeof name, "%u/status", task);
-        const char *at = fd_get(w->tasks, name, text, sizeof text) > 0 ? strstr(text, key) : NULL;
-        return at ? (uint32_t) strtoul(at + sizeof key - 1, NULL, 10) : 0;
+        char name[16];
+        (void) snprintf(name, sizeof name, "%u", task);
+        long process = wall_status_number(w->tasks, name, "\nTgid:");
+        return process > 0 ? (uint32_t) process : 0;
 }
 
 int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path)

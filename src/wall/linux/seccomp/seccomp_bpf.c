@@ -473,24 +473,10 @@ static uint32_t rule_sockopt(struct program *p)
         return choose_row(p, CHOICE(LOW(1), level_socket, option, other));
 }
 
-/* Each ruleset takes megabytes that are in no process's memory account. */
-static uint32_t rule_ruleset(struct program *p) { return p->ask->sampled ? GO_ENOSYS : GO_ALLOW; }
-
-/* One byte in a pipe or socket pins its whole page, two megabytes if it is a huge page, after it was unmapped
- * or truncated from its file: memory that is in no process, file or account. */
-static uint32_t rule_pins(struct program *p) { return p->ask->sampled ? GO_EINVAL : GO_ALLOW; }
-
-static uint32_t rule_own_ipc(struct program *p) { return p->ask->own_ipc ? GO_ALLOW : GO_ENOSYS; }
-
 static uint32_t rule_shmget(struct program *p)
 {
         return p->ask->own_ipc ? if_bits(p, LOW(2), SHM_HUGE, GO_EPERM, GO_ALLOW) : GO_ENOSYS;
 }
-
-static uint32_t rule_own_view(struct program *p) { return p->ask->own_view ? GO_ALLOW : GO_EPERM; }
-
-/* A filter without a listener answers ENOSYS. */
-static uint32_t rule_watch(struct program *p) { return p->ask->own_view ? GO_NOTIFY : GO_EPERM; }
 
 static uint32_t rule_setxattr(struct program *p)
 {
@@ -528,10 +514,6 @@ static uint32_t rule_ioprio(struct program *p)
         return choose_row(p,
                           CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
 }
-
-static uint32_t rule_rename(struct program *p) { return if_bits(p, LOW(4), WHITEOUT, GO_EINVAL, GO_RENAME); }
-
-static uint32_t rule_creat(struct program *p) { return if_bits(p, LOW(1), SETID_BITS, GO_TELL, GO_WATCH); }
 
 /* To `go`, but for calls of our own start. */
 static uint32_t unless_own(struct program *p, uint32_t go)
@@ -583,14 +565,6 @@ static uint32_t rule_mmap(struct program *p)
         return if_bits(p, LOW(3), MAP_HUGE, GO_ENOMEM, go);
 }
 
-/* Of a box that writes nothing outside there is nothing to flush, but all that others have written: the whole
- * host would wait for the disk. */
-static uint32_t rule_sync(struct program *p) { return p->ask->syncs ? GO_ALLOW : GO_DONE; }
-
-static uint32_t rule_kill(struct program *p) { return p->ask->signals ? GO_NOTIFY : GO_ALLOW; }
-
-static uint32_t rule_signal_info(struct program *p) { return p->ask->signals ? GO_ENOSYS : GO_ALLOW; }
-
 /* The owner of a descriptor is sent a signal of the box's choice. */
 static uint32_t rule_fcntl(struct program *p)
 {
@@ -598,8 +572,6 @@ static uint32_t rule_fcntl(struct program *p)
                 p->ask->signals ? choose_row(p, CHOICE(LOW(1), fcntl_owners, GO_EPERM, GO_ALLOW)) : GO_ALLOW;
         return choose_row(p, CHOICE(LOW(1), fcntl_refused, GO_EINVAL, other));
 }
-
-static uint32_t rule_trace(struct program *p) { return p->ask->trace ? GO_ALLOW : GO_TELL; }
 
 static uint32_t rule_memfd(struct program *p)
 {
@@ -615,67 +587,77 @@ static uint32_t rule_prlimit(struct program *p)
         return if_zero(p, LOW(0), GO_ALLOW, query);
 }
 
-/* Either a function, or a word with bits that must be clear, or a word with a list of values. */
+/* Either a function, or a member of the ask, or a word with bits that must be clear, or a word with a list of
+ * values. */
 static const struct form {
         uint32_t (*build)(struct program *p);
+        uint32_t member; /* its offset in struct seccomp_ask, plus one; 0: none */
         uint32_t bits;
         struct choice choice;
 } forms[SECCOMP_RULE__COUNT] = {
 /* clang-format off */
-#define LIST(arg, values, in, out) { NULL, 0, { LOW(arg), ALL_BITS, values, COUNT(values), in, out } }
-#define BITS(arg, mask, in)        { NULL, mask, { LOW(arg), ALL_BITS, NULL, 0, in, GO_ALLOW } }
-#define FUNCTION(name)             { name, 0, { 0, 0, NULL, 0, 0, 0 } }
+#define LIST(arg, values, in, out) { NULL, 0, 0, { LOW(arg), ALL_BITS, values, COUNT(values), in, out } }
+#define BITS(arg, mask, in, out)   { NULL, 0, mask, { LOW(arg), ALL_BITS, NULL, 0, in, out } }
+#define ASK(m, in, out)            { NULL, offsetof(struct seccomp_ask, m) + 1, 0, { 0, 0, NULL, 0, in, out } }
+#define FUNCTION(name)             { name, 0, 0, { 0, 0, NULL, 0, 0, 0 } }
         /* clang-format on */
-        [RULE_OWN_IPC] = FUNCTION(rule_own_ipc),
-        [RULE_OWN_VIEW] = FUNCTION(rule_own_view),
+        [RULE_OWN_IPC] = ASK(own_ipc, GO_ALLOW, GO_ENOSYS),
+        [RULE_OWN_VIEW] = ASK(own_view, GO_ALLOW, GO_EPERM),
         [RULE_SETXATTR] = FUNCTION(rule_setxattr),
-        [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE, GO_TELL),
+        [RULE_CLONE] = BITS(0, CLONE_NEW | CLONE_SIDE, GO_TELL, GO_ALLOW),
         [RULE_SOCKET] = FUNCTION(rule_socket),
         [RULE_SOCKETPAIR] = FUNCTION(rule_socketpair),
         [RULE_IOCTL] = FUNCTION(rule_ioctl),
         [RULE_SOCKOPT] = FUNCTION(rule_sockopt),
-        [RULE_RULESET] = FUNCTION(rule_ruleset),
-        [RULE_PINS] = FUNCTION(rule_pins),
+        /* Each ruleset takes megabytes that are in no process's memory account. */
+        [RULE_RULESET] = ASK(sampled, GO_ENOSYS, GO_ALLOW),
+        /* One byte in a pipe or socket pins its whole page, two megabytes if it is a huge page, after it was
+         * unmapped or truncated from its file: memory that is in no process, file or account. */
+        [RULE_PINS] = ASK(sampled, GO_EINVAL, GO_ALLOW),
         [RULE_PRCTL] = LIST(0, prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_ARCH_PRCTL] = LIST(0, arch_prctl_allowed, GO_ALLOW, GO_EINVAL),
         [RULE_PERSONALITY] = LIST(0, personality_allowed, GO_ALLOW, GO_EPERM),
-        [RULE_MODE_ARG1] = FUNCTION(rule_creat),
+        [RULE_MODE_ARG1] = BITS(1, SETID_BITS, GO_TELL, GO_WATCH),
         [RULE_CHMOD_ARG1] = FUNCTION(rule_chmod1),
         [RULE_CHMOD_ARG2] = FUNCTION(rule_chmod2),
         [RULE_OPEN] = FUNCTION(rule_open),
         [RULE_OPENAT] = FUNCTION(rule_openat),
-        [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT, GO_TELL),
-        [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT, GO_TELL),
-        [RULE_RENAME] = FUNCTION(rule_rename),
+        [RULE_MKNOD] = BITS(1, SETID_BITS | DEVICE_BIT, GO_TELL, GO_ALLOW),
+        [RULE_MKNODAT] = BITS(2, SETID_BITS | DEVICE_BIT, GO_TELL, GO_ALLOW),
+        [RULE_RENAME] = BITS(4, WHITEOUT, GO_EINVAL, GO_RENAME),
         [RULE_MEMFD] = FUNCTION(rule_memfd),
         [RULE_PRLIMIT] = FUNCTION(rule_prlimit),
         [RULE_SELF_ARG0] = FUNCTION(rule_self),
         [RULE_SETPRIORITY] = FUNCTION(rule_setpriority),
         [RULE_IOPRIO] = FUNCTION(rule_ioprio),
         [RULE_FCNTL] = FUNCTION(rule_fcntl),
-        [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP),
-        [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP),
+        [RULE_SEND_ARG2] = BITS(2, URGENT, GO_EOPNOTSUPP, GO_ALLOW),
+        [RULE_SEND_ARG3] = BITS(3, URGENT, GO_EOPNOTSUPP, GO_ALLOW),
         [RULE_SENDTO] = FUNCTION(rule_sendto),
         [RULE_BIND] = FUNCTION(rule_bind),
-        [RULE_SOCKNAME] = FUNCTION(rule_sockname),
-        [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP),
-        [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL),
+        [RULE_SOCKNAME] = ASK(links, GO_NOTIFY, GO_ALLOW),
+        [RULE_RW_FLAGS] = BITS(5, ~RW_FLAGS, GO_EOPNOTSUPP, GO_ALLOW),
+        [RULE_PIPE] = BITS(1, NOTIFIES, GO_EINVAL, GO_ALLOW),
         [RULE_MMAP] = FUNCTION(rule_mmap),
         [RULE_SHMGET] = FUNCTION(rule_shmget),
         [RULE_MADVISE] = LIST(2, madvise_refused, GO_EINVAL, GO_ALLOW),
-        [RULE_SECCOMP] = BITS(1, NEW_LISTENER, GO_TELL),
-        [RULE_WATCH] = FUNCTION(rule_watch),
+        [RULE_SECCOMP] = BITS(1, NEW_LISTENER, GO_TELL, GO_ALLOW),
+        /* A filter without a listener answers ENOSYS. */
+        [RULE_WATCH] = ASK(own_view, GO_NOTIFY, GO_EPERM),
         [RULE_EXECVEAT] = FUNCTION(rule_execveat),
         [RULE_CONNECT] = FUNCTION(rule_connect),
         [RULE_LISTEN] = FUNCTION(rule_listen),
-        [RULE_SYNC] = FUNCTION(rule_sync),
-        [RULE_TRACE] = FUNCTION(rule_trace),
-        [RULE_KILL] = FUNCTION(rule_kill),
-        [RULE_TKILL] = FUNCTION(rule_kill),
-        [RULE_TGKILL] = FUNCTION(rule_kill),
-        [RULE_SIGNAL_INFO] = FUNCTION(rule_signal_info),
+        /* A box that writes nothing outside has nothing to flush but what others have written: the whole host
+         * would wait for the disk. */
+        [RULE_SYNC] = ASK(syncs, GO_ALLOW, GO_DONE),
+        [RULE_TRACE] = ASK(trace, GO_ALLOW, GO_TELL),
+        [RULE_KILL] = ASK(signals, GO_NOTIFY, GO_ALLOW),
+        [RULE_TKILL] = ASK(signals, GO_NOTIFY, GO_ALLOW),
+        [RULE_TGKILL] = ASK(signals, GO_NOTIFY, GO_ALLOW),
+        [RULE_SIGNAL_INFO] = ASK(signals, GO_ENOSYS, GO_ALLOW),
 #undef LIST
 #undef BITS
+#undef ASK
 #undef FUNCTION
 };
 _Static_assert(COUNT(prctl_allowed) <= VALUES_MAX, "the longest list fits");
@@ -684,6 +666,9 @@ static uint32_t write_rule(struct program *p, const struct form *f)
 {
         if (f->build)
                 return f->build(p);
+        if (f->member != 0)
+                return *((const bool *) ((const char *) p->ask + f->member - 1)) ? f->choice.in
+                                                                                 : f->choice.out;
         if (f->bits != 0)
                 return if_bits(p, f->choice.word, f->bits, f->choice.in, f->choice.out);
         return f->choice.list ? choose_row(p, &f->choice)

@@ -154,11 +154,20 @@ static const struct seccomp_row *row_of(const struct seccomp_data *d)
         return NULL;
 }
 
-static bool makes_socket(const struct seccomp_data *d)
+static enum seccomp_rule rule_of(const struct seccomp_data *d)
 {
         const struct seccomp_row *row = row_of(d);
-        return row && row->rule == RULE_SOCKET;
+        return row ? (enum seccomp_rule) row->rule : RULE_NONE;
 }
+
+static bool is_named(const struct seccomp_data *d, const char *name)
+{
+        const struct seccomp_row *row = row_of(d);
+        return row && strcmp(seccomp_row_name(row), name) == 0;
+}
+
+static bool makes_socket(const struct seccomp_data *d) { return rule_of(d) == RULE_SOCKET; }
+static bool makes_memfd(const struct seccomp_data *d) { return rule_of(d) == RULE_MEMFD; }
 
 enum seccomp_renames seccomp_renames(const struct seccomp_data *d)
 {
@@ -169,8 +178,7 @@ enum seccomp_renames seccomp_renames(const struct seccomp_data *d)
 /* Of a notified socket() the filter has looked at type and protocol. */
 enum seccomp_link seccomp_link(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        unsigned rule = row ? row->rule : RULE_NONE;
+        enum seccomp_rule rule = rule_of(d);
         return rule == RULE_SOCKET && low(d, 0) == AF_NETLINK ? LINK_MAKES
                : rule == RULE_BIND                            ? LINK_BINDS
                : rule == RULE_SOCKNAME                        ? LINK_NAMES
@@ -180,8 +188,7 @@ enum seccomp_link seccomp_link(const struct seccomp_data *d)
 
 enum seccomp_signals seccomp_signals(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        unsigned rule = row ? row->rule : RULE_NONE;
+        enum seccomp_rule rule = rule_of(d);
         return rule == RULE_KILL     ? SIGNALS_PROCESS
                : rule == RULE_TKILL  ? SIGNALS_THREAD
                : rule == RULE_TGKILL ? SIGNALS_THREAD_OF
@@ -190,40 +197,26 @@ enum seccomp_signals seccomp_signals(const struct seccomp_data *d)
 
 bool seccomp_served(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        return row && (row->rule == RULE_CONNECT || row->rule == RULE_LISTEN);
+        return rule_of(d) == RULE_CONNECT || rule_of(d) == RULE_LISTEN;
 }
 
-unsigned seccomp_maps(const struct seccomp_data *d)
-{
-        const struct seccomp_row *row = row_of(d);
-        return row && row->rule == RULE_MMAP ? 4 : 0;
-}
+unsigned seccomp_maps(const struct seccomp_data *d) { return rule_of(d) == RULE_MMAP ? 4 : 0; }
 
 unsigned seccomp_opens(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        return !row ? 0 : row->rule == RULE_OPEN ? 1 : row->rule == RULE_OPENAT ? 2 : 0;
+        return rule_of(d) == RULE_OPEN ? 1 : rule_of(d) == RULE_OPENAT ? 2 : 0;
 }
 
 unsigned seccomp_sets_gid(const struct seccomp_data *d)
 {
         enum { SETUID = 04000, SETGID = 02000 };
-        const struct seccomp_row *row = row_of(d);
-        unsigned mode = !row ? 0 : row->rule == RULE_CHMOD_ARG1 ? 1 : row->rule == RULE_CHMOD_ARG2 ? 2 : 0;
+        unsigned mode = rule_of(d) == RULE_CHMOD_ARG1 ? 1 : rule_of(d) == RULE_CHMOD_ARG2 ? 2 : 0;
         return mode && (low(d, mode) & (SETUID | SETGID)) == SETGID ? mode : 0;
 }
 
 bool seccomp_on_behalf(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        return row && (row->rule == RULE_WATCH || seccomp_sets_gid(d));
-}
-
-static bool makes_memfd(const struct seccomp_data *d)
-{
-        const struct seccomp_row *row = row_of(d);
-        return row && row->rule == RULE_MEMFD;
+        return rule_of(d) == RULE_WATCH || seccomp_sets_gid(d);
 }
 
 int seccomp_errno(const struct seccomp_data *d)
@@ -244,10 +237,9 @@ char *seccomp_describe(const struct seccomp_data *d, char *buf, size_t cap)
         }
 
         say(&t, "%s(", seccomp_row_name(row));
-        for (size_t i = 0; i < COUNT(details); i++) {
+        for (size_t i = 0; i < COUNT(details); i++)
                 if (strcmp(details[i].name, seccomp_row_name(row)) == 0)
                         details[i].say(&t, d);
-        }
 
         say(&t, ")");
         return buf;
@@ -257,8 +249,7 @@ const char *seccomp_permit(const struct seccomp_data *d)
 {
         uint32_t type = low(d, 1) & ~(uint32_t) (SOCK_CLOEXEC | SOCK_NONBLOCK);
         bool internet = low(d, 0) == AF_INET || low(d, 0) == AF_INET6;
-        const struct seccomp_row *row = row_of(d);
-        if (row && row->rule == RULE_TRACE)
+        if (rule_of(d) == RULE_TRACE)
                 return "local trace";
 
         if (makes_memfd(d))
@@ -273,16 +264,12 @@ const char *seccomp_permit(const struct seccomp_data *d)
 
 bool wall_denial_connects(const struct wall_denial *d)
 {
-        const struct seccomp_row *row = row_of(&d->call);
-        return d->kind == EFFECT_CALL && row && row->rule == RULE_CONNECT;
+        return d->kind == EFFECT_CALL && rule_of(&d->call) == RULE_CONNECT;
 }
 
 static bool makes_user_namespace(const struct seccomp_data *d)
 {
-        const struct seccomp_row *row = row_of(d);
-        bool flags = row && (strcmp(seccomp_row_name(row), "clone") == 0 ||
-                             strcmp(seccomp_row_name(row), "unshare") == 0);
-        return flags && low(d, 0) & CLONE_NEWUSER;
+        return (is_named(d, "clone") || is_named(d, "unshare")) && low(d, 0) & CLONE_NEWUSER;
 }
 
 enum effect_reason wall_denial_reason(const struct wall_denial *d)
@@ -297,8 +284,7 @@ enum effect_reason wall_denial_reason(const struct wall_denial *d)
         if (makes_memfd(&d->call))
                 return REASON_NOT_RUN;
 
-        const struct seccomp_row *row = row_of(&d->call);
-        if (row && strcmp(seccomp_row_name(row), "perf_event_open") == 0)
+        if (is_named(&d->call, "perf_event_open"))
                 return REASON_COUNTERS;
 
         if (makes_user_namespace(&d->call))

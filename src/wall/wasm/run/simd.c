@@ -11,36 +11,27 @@
 #define UNUSED_XYZ ((void) px, (void) py, (void) pz, (void) lane)
 #define EACH(N)    for (size_t i = 0; i < (N); i++)
 
-#define UNARY(name, T, e)                                                                                    \
-        DEFINE(name)                                                                                         \
-        {                                                                                                    \
-                T a[LANES(T)];                                                                               \
-                UNUSED_XYZ;                                                                                  \
-                memcpy(a, px, 16);                                                                           \
-                EACH(LANES(T))                                                                               \
-                {                                                                                            \
-                        T x = a[i];                                                                          \
-                        a[i] = (e);                                                                          \
-                }                                                                                            \
-                memcpy(d, a, 16);                                                                            \
-        }
-#define LANEWISE(name, T, M, e)                                                                              \
+/* Lane by lane, as many as both forms have; the rest of the result is zero. */
+#define LANEWISE(name, T, U, e)                                                                              \
         DEFINE(name)                                                                                         \
         {                                                                                                    \
                 T a[LANES(T)], b[LANES(T)];                                                                  \
-                M r[LANES(T)];                                                                               \
+                U r[LANES(U)] = { 0 };                                                                       \
                 UNUSED_XYZ;                                                                                  \
                 memcpy(a, px, 16);                                                                           \
                 memcpy(b, py, 16);                                                                           \
-                EACH(LANES(T))                                                                               \
+                EACH(LANES(T) < LANES(U) ? LANES(T) : LANES(U))                                              \
                 {                                                                                            \
                         T x = a[i], y = b[i];                                                                \
+                        (void) y;                                                                            \
                         r[i] = (e);                                                                          \
                 }                                                                                            \
                 memcpy(d, r, 16);                                                                            \
         }
-#define BINARY(name, T, e) LANEWISE(name, T, T, e)
-#define CMP(name, T, M, e) LANEWISE(name, T, M, (e) ? -1 : 0)
+#define UNARY(name, T, e)      LANEWISE(name, T, T, e) /* its second operand is the first */
+#define CONVERT(name, T, U, e) LANEWISE(name, T, U, e)
+#define BINARY(name, T, e)     LANEWISE(name, T, T, e)
+#define CMP(name, T, M, e)     LANEWISE(name, T, M, (e) ? -1 : 0)
 #define SHIFT(name, T, e)                                                                                    \
         DEFINE(name)                                                                                         \
         {                                                                                                    \
@@ -175,21 +166,6 @@
                 memcpy(a + LANES(T), py, 16);                                                                \
                 EACH(LANES(N))                                                                               \
                 r[i] = (N) CLAMP(a[i], least, most);                                                         \
-                memcpy(d, r, 16);                                                                            \
-        }
-/* The lanes that both forms have; the rest of the result is zero. */
-#define CONVERT(name, T, U, e)                                                                               \
-        DEFINE(name)                                                                                         \
-        {                                                                                                    \
-                T a[LANES(T)];                                                                               \
-                U r[LANES(U)] = { 0 };                                                                       \
-                UNUSED_XYZ;                                                                                  \
-                memcpy(a, px, 16);                                                                           \
-                EACH(LANES(T) < LANES(U) ? LANES(T) : LANES(U))                                              \
-                {                                                                                            \
-                        T x = a[i];                                                                          \
-                        r[i] = (e);                                                                          \
-                }                                                                                            \
                 memcpy(d, r, 16);                                                                            \
         }
 #define OWN(name, none)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* wall/wall_ops.c - the walls of this version: one row each. */
+/* wall/wall_check.c - whether a host can raise a wall. */
 #include "wall/wall.h"
 
 /* The first ABI that denies TCP. Files that can only be read are cut off by none since the third; before the
@@ -27,12 +27,10 @@ static int check_process(const struct host_facts *f, struct err *e)
         return err_hint(e, "Linux 6.7 or newer has it; or let user namespaces be made: see `cordon doctor`");
 }
 
-const struct wall_ops *wall_ops(enum wall_kind k)
+int wall_check_host(enum wall_kind k, const struct host_facts *f, struct err *e)
 {
-        static const struct wall_ops rows[WALL_KIND__COUNT] = {
-                [WALL_PROCESS] = { check_process, wall_start, wall_born },
-                [WALL_NAMESPACE] = { check_ids, wall_start, wall_born },
-                [WALL_WASM] = { check_ids, wall_start, wall_born }, /* the same box, with another payload */
-        };
-        return (unsigned) k < WALL_KIND__COUNT && rows[k].start ? &rows[k] : NULL;
+        if (!wall_traits(k)->built || k == WALL_AUTO)
+                return 0;
+
+        return k == WALL_PROCESS ? check_process(f, e) : check_ids(f, e);
 }
