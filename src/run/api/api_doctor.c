@@ -69,8 +69,7 @@ static int check_next_wall(const struct host_finding *f, unsigned n, struct err 
                 if (!is_here(f, n, layers[i]))
                         return err_set(e, ERR_HOST, 0, "it misses %s", layers[i]);
 
-        return host_facts_quick(&facts, e) < 0 ? -1
-                                               : wall_check_host(wall_choice(WALL_AUTO, 1), &facts, e);
+        return host_facts_quick(&facts, e) < 0 ? -1 : wall_check_host(wall_choice(WALL_AUTO, 1), &facts, e);
 }
 
 static void judge(const struct host_finding *f, unsigned n, struct host_finding *ret)

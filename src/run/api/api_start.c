@@ -629,8 +629,7 @@ static bool next_wall_holds(struct cordon_box *b)
         struct err e;
         enum wall_kind next = wall_choice(WALL_AUTO, 1);
         const struct checked_policy *c = b->policy->checked; /* NULL: that is why it failed */
-        if (!c || policy_wall(c) != wall_choice(WALL_AUTO, 0) ||
-            wall_check_host(next, &b->facts, &e) < 0)
+        if (!c || policy_wall(c) != wall_choice(WALL_AUTO, 0) || wall_check_host(next, &b->facts, &e) < 0)
                 return false;
 
         struct plan *p = api_plan(b, next, &e);
