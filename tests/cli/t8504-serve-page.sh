@@ -32,8 +32,8 @@ is "the answer of a run has the members that it describes" \
 head=$(http GET / none -D - -o "$T/page")
 has "the page permits no script but its own" "$head" "default-src 'none'; script-src 'nonce-"
 has "and no markup from text" "$head" "require-trusted-types-for 'script'"
-has "and how an operator does" "$(cat "$T/page")" "cordon serve token new --scopes admin<"
-has "the page says how to get a token" "$(cat "$T/page")" "cordon serve token new --tenant NAME<"
+has "and how an operator does" "$(cat "$T/page")" "cordon serve token new --scopes admin'"
+has "the page says how to get a token" "$(cat "$T/page")" "cordon serve token new --tenant NAME'"
 is "the page names no other host" "$(grep -c 'https\?://' "$T/page")" 0
 is "and never parses markup" "$(grep -c 'innerHTML\|outerHTML\|insertAdjacent\|document.write\|eval(' "$T/page")" 0
 
@@ -48,13 +48,16 @@ browse() {
         timeout -k 5 120 chromium --headless --no-sandbox --disable-gpu --no-proxy-server --user-data-dir="$T/chromium" --virtual-time-budget=8000 --dump-dom \
                 "http://127.0.0.1:$port/$1" 2>"$T/browser"
 }
-dom=$(browse "#token=$a")
+dom=$(browse "#token=$a&view=runs")
 has "runs are listed, their names inert" "$dom" '&lt;img src=x onerror='
-has "with what became of them" "$dom" "exited 7"
-dom2=$(browse "#token=$a&view=run&show=$id")
-has "a run has its output" "$dom2" '<pre>&lt;img src=x'
-has "and the line that would allow what was denied" "$dom2" "net evil.test:80"
-hasnt "no script of a box ran" "$dom$dom2" "<title>1337"
-has "records are searched" "$(browse "#token=$a&view=ledger")" 'scope="col">target</th>'
-has "the operator sees the tenants" "$(browse "#token=$admin&view=tenants")" 'data-label="tenant">a</td>'
+has "with what became of them" "$dom" "Exited 7"
+dom2=$(browse "#token=$a&view=run/$id/output")
+has "a run has its output" "$dom2" '<div>&lt;img src=x'
+dom3=$(browse "#token=$a&view=run/$id/blocked")
+has "and the line that would allow what was denied" "$dom3" "net evil.test:80"
+dom4=$(browse "#token=$a&view=run/$id")
+has "and what led to what" "$dom4" 'aria-label="What came in, the box, and what it did"'
+hasnt "no script of a box ran" "$dom$dom2$dom3$dom4" "<title>1337"
+has "records are searched" "$(browse "#token=$a&view=ledger?kind=denied")" 'aria-expanded="false"'
+has "the operator sees the tenants" "$(browse "#token=$admin&view=admin")" 'data-tenant="a"'
 done_testing

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const uint8_t page[] = {
-#include "face/serve/serve_page.inc" /* page.html, by tools/embed */
+#include "face/serve/serve_page.inc" /* page/, by tools/page and tools/embed */
 };
 
 static void give(struct reply *r, struct span bytes, const char *type)
