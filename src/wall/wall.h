@@ -77,7 +77,7 @@ struct wall_denial {
 
 /* The denied effect in our own words, and the policy line that would allow it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
-/* Of a call: why it is denied. NO_DOOR: a connection; `path` is its destination. */
+/* Why a call is denied. NO_DOOR: a connection; `path` is its destination. */
 enum effect_reason wall_denial_reason(const struct wall_denial *d);
 bool wall_denial_connects(const struct wall_denial *d); /* it continued, and found no listener at `path` */
 bool wall_denial_makes(const struct wall_denial *d);    /* a name, and touches none that is there */
@@ -103,7 +103,7 @@ struct wall_end {
         uint32_t empty;        /* init has waited for every other process of the box */
 };
 
-/* What a session tells its runs, in inert text: HELD has id, what and within_s, BLOCKED the others. */
+/* A session tells its runs this, in inert text: HELD has id, what and within_s, BLOCKED the others. */
 struct wall_news {
         uint32_t kind;   /* enum effect_kind */
         uint32_t reason; /* enum effect_reason */
@@ -273,8 +273,8 @@ int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *i
  * words: "1" if standard error is standard output, or "0", then argv.
  * Each ends with NUL. */
 void wall_handover_words(struct wall_handover *h, const struct plan_order *o, bool one_output);
-/* What a warm spare sends before it has its order: "R" when it is ready, or "E" and why not. Returns 1, 0 if
- * the socket is closed, -1 with errno set. */
+/* Receives what a warm spare sends before it has its order: "R" if it is ready, or "E" and why not. Returns
+ * 1, 0 if the socket is closed, -1 with errno set. */
 enum { WALL_WARM_TEXT = 256 };
 int wall_warm_listen(int spare, char ret[WALL_WARM_TEXT]);
 /* Tells init that a run begins, before its order is sent. `pid` from WALL_SAYS_READY; 0: the only spare. */
@@ -296,7 +296,7 @@ struct wall_relayed {
 int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret);
 /* Such an order: before the begin, with what the run is handed, and when nothing of it can come any more. */
 int wall_label(const struct wall_child *session, const struct label *l);
-/* What the requests of this run are caused by from here on: ids of records, separated by spaces. */
+/* Sets what causes the requests of this run from here on: ids of records, separated by spaces. */
 int wall_causes(const struct wall_child *session, const char *ids);
 /* Receives the next message of a spare, as wall_listen(). */
 int wall_spare_listen(int spare, struct wall_message *ret);

@@ -29,7 +29,7 @@ static uint32_t own_pid_ns(void)
 static uint32_t random_u32(void)
 {
         uint32_t n;
-        /* For uniqueness, not secrecy: mkdir fails if the name exists. */
+        /* It makes the name unique and keeps no secret: mkdir fails if the name exists. */
         if (getrandom(&n, sizeof n, GRND_INSECURE) != (ssize_t) sizeof n)
                 n = (uint32_t) (uintptr_t) &n;
         return n;

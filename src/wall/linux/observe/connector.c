@@ -97,7 +97,7 @@ static uint64_t number_of(const struct status *s, const char *key, int base)
         return at ? strtoull(at + strlen(key), NULL, base) : 0;
 }
 
-/* Before Linux 6.9 only by the first thread of a process. */
+/* Linux before 6.9 opens only the first thread of a process. */
 static int open_task(uint32_t task)
 {
         int fd = (int) syscall(SYS_pidfd_open, task, PIDFD_OF_THREAD);

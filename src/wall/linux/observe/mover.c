@@ -63,7 +63,7 @@ struct mover {
         struct wall_untold untold;
 };
 
-/* By the directory's current name: its present location counts. */
+/* The report has the directory's current name: its present location counts. */
 static void tell_refused(struct mover *v, const struct ask *a, int dir, enum effect_reason reason)
 {
         struct wall_message m = { .word = WALL_SAYS_DENIED,

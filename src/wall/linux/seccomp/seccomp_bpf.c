@@ -72,7 +72,7 @@ struct program {
         uint32_t rule_at[SECCOMP_RULE__COUNT]; /* the start of each rule, plus one; 0: not yet written */
 };
 
-/* From `from` up to the next one's: go there. A list of them starts at 0 and ascends. */
+/* Values from `from` up to the next one's go there. A list of them starts at 0 and ascends. */
 struct range {
         uint32_t from, go;
 };
@@ -346,7 +346,7 @@ static const struct values xattr_sizes[] = { { 0, 1000 } };
 
 static const struct values types_inet[] = { { 1, 2 } };           /* stream, datagram */
 static const struct values types_unix[] = { { 1, 2 }, { 5, 5 } }; /* and seqpacket */
-/* As libc requests it, in every program that looks up a name or a user: SOCK_STREAM, both flags. */
+/* libc requests this in every program that looks up a name or a user: SOCK_STREAM, both flags. */
 static const struct values type_of_nscd[] = { { 1 | SOCK_FLAGS, 1 | SOCK_FLAGS } };
 static const struct values types_paired[] = { { 1, 1 }, { 5, 5 } }; /* no address can be given to these */
 static const struct values protocols_inet[] = { { 0, 0 }, { 6, 6 }, { 17, 17 } };
@@ -515,7 +515,7 @@ static uint32_t rule_ioprio(struct program *p)
                           CHOICE(LOW(0), ioprio_process, if_zero(p, LOW(1), GO_ALLOW, GO_EPERM), GO_EPERM));
 }
 
-/* To `go`, but for calls of our own start. */
+/* Leads to `go`, but calls of our own start are allowed. */
 static uint32_t unless_own(struct program *p, uint32_t go)
 {
         if (settle_jumps(p, go) != GO_NOTIFY || p->ask->own == 0)

@@ -175,7 +175,7 @@ enum seccomp_renames seccomp_renames(const struct seccomp_data *d)
         return row ? seccomp_row_renames(row) : RENAMES_NOT;
 }
 
-/* Of a notified socket() the filter has looked at type and protocol. */
+/* The filter has looked at type and protocol of a notified socket(). */
 enum seccomp_link seccomp_link(const struct seccomp_data *d)
 {
         enum seccomp_rule rule = rule_of(d);

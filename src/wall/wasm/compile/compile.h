@@ -42,7 +42,7 @@ struct data_layout {
         uint32_t funcs, globals, tables, sigs, count;
 };
 
-/* What runs in a store: state that code and the engine share. */
+/* The state of a store that code and the engine share. */
 struct machine {
         uint64_t host_stack, return_stack; /* the C stack, and the top of the stack of return addresses */
         uint64_t back, stack;              /* of a helper call */
@@ -63,7 +63,7 @@ struct wasm_native {
         struct stubs stubs;
 };
 
-/* What the code of an instance reads (data.c). */
+/* The words that the code of an instance reads (data.c). */
 struct data_layout data_layout(const struct wasm_module *m);
 void data_fill(const struct wasm_instance *inst, const struct machine *m, uint64_t *words);
 

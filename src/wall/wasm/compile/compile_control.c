@@ -116,7 +116,7 @@ static void emit_moves(struct compiler *c, const struct label *l)
                 mc_copy(&c->k, WASM_I64, to + i, from + i);
 }
 
-/* Before a branch: a single value is in the merge register, others are at home. Changes no flag. */
+/* A branch finds a single value in the merge register, others at home. Changes no flag. */
 static void prepare_branch(struct compiler *c, const struct label *l)
 {
         uint32_t n;

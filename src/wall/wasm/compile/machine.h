@@ -39,7 +39,7 @@ void mc_store(struct code *k, uint8_t type, unsigned from, unsigned base, uint32
 /* 64 bits at base + index * 8. */
 void mc_load_indexed(struct code *k, unsigned to, unsigned base, unsigned index);
 void mc_store_constant(struct code *k, uint32_t slot, uint64_t value);
-/* From slot to slot, of any type. */
+/* Copies a value of any type from slot to slot. */
 void mc_copy(struct code *k, uint8_t type, uint32_t to, uint32_t from);
 void mc_zero(struct code *k, uint32_t first, uint32_t n);
 /* A word of the data in front of the code. */
@@ -76,7 +76,7 @@ void mc_enter(struct code *k);
 /* Compares the end of the frame with the end of the stack: jumps if it is over. */
 uint32_t mc_check_stack(struct code *k, uint64_t slots, uint32_t data);
 uint32_t mc_charge(struct code *k, uint32_t cost); /* jumps if the fuel is short */
-/* Before a tail call, or a return. */
+/* Comes before a tail call, or a return. */
 void mc_leave(struct code *k);
 void mc_return(struct code *k);
 /* A call whose target is not known yet. */

@@ -4,7 +4,7 @@
 
 enum form { FORM_NONE = 0, FORM_BIN, FORM_CMP, FORM_FCMP, FORM_PLAIN, FORM_LOAD, FORM_STORE };
 
-/* From WebAssembly to the register machine. */
+/* The instruction of the register machine for one of WebAssembly. */
 static const struct {
         uint16_t op;
         uint8_t form;

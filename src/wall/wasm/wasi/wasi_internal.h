@@ -87,7 +87,8 @@ enum wasi_errno wasi_errno(int sys);
 /* The errno of a call that returned `r`: success unless it is negative. */
 enum wasi_errno wasi_result(long r);
 
-/* As fstat(), which in some C libraries is a call by name, and the filter allows those only with a door. */
+/* Does what fstat() does, which in some C libraries is a call by name: the filter allows those only with a
+ * door. */
 int wasi_fstat(int fd, struct stat *ret);
 
 struct wasi_file *wasi_file(struct wasi *w, uint32_t fd);

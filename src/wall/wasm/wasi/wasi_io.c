@@ -10,7 +10,7 @@
 typedef ssize_t transfer(int fd, const struct iovec *v, int n);
 typedef ssize_t transfer_at(int fd, const struct iovec *v, int n, off_t at);
 
-/* By one of the two. The number of bytes goes where the last argument says. */
+/* One of the two moves the bytes. Their number goes where the last argument says. */
 static enum wasi_errno move_bytes(const struct wasi_call *c, transfer *go, transfer_at *go_at)
 {
         struct iovec v[WASI_IOVS];

@@ -188,7 +188,7 @@ static void emit_binary(struct compiler *c, const struct wasm_insn *x)
         op_push_reg(c, a.type, to);
 }
 
-/* By a constant: UBFM, SBFM and EXTR are the shifts. */
+/* UBFM, SBFM and EXTR shift by a constant. */
 static void shift_by(struct compiler *c, const struct row *w, unsigned to, unsigned from, unsigned by)
 {
         unsigned bits = w->wide ? 64 : 32;
