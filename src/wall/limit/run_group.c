@@ -7,6 +7,7 @@
 #include "wall/limit/internal.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -15,7 +16,7 @@ static const char prefix[] = "run-";
 
 static const char *name_run(uint32_t n, char ret[RUN_NAME])
 {
-        (void) limit_text(n, stpcpy(ret, prefix));
+        (void) snprintf(ret, RUN_NAME, "%s%u", prefix, n);
         return ret;
 }
 
