@@ -111,6 +111,9 @@ CORDON_API char *cordon_policy_against(cordon_policy *p, const char *run, int js
  * with *e set. *ret_shown lists what was opened, "" or NULL if nothing; the caller frees both. */
 CORDON_API int cordon_policy_find(cordon_policy *p, const char *const *argv, char **ret_path,
                                   char **ret_shown, cordon_error *e);
+/* The number of doors with this word (write, net ...) that must not be missing; of `run` those for any
+ * program or a path. -1: the policy is invalid. */
+CORDON_API int cordon_policy_opens(cordon_policy *p, const char *word, cordon_error *e);
 /* Returns the direction of a handle of the policy: 1 in, 2 out, 0 no such handle, -1 the policy is invalid.
  */
 CORDON_API int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e);

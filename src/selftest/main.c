@@ -25,7 +25,10 @@ static const struct cli_verb verbs[] = {
         { "selftest audit", "[OPTION...] [POLICY...]",
           "audit this host and its policies, with a debt score and repairs", verb_audit, audit_options, false,
           GROUP_OPERATE },
-        { "help", "[COMMAND...]", "describe a command", verb_help, no_options, false, GROUP_OPERATE },
+        { "help", "[COMMAND...]", "describe a command", verb_help, no_options, false, GROUP_OPERATE,
+          .most = CLI_ANY },
+        { "__complete", "[WORD...]", "complete a command line", verb_complete, no_options, false,
+          GROUP__COUNT, .words = CLI_COMMAND, .most = CLI_ANY },
 };
 
 static const char *bomb_name(size_t i, const char **ret_help)

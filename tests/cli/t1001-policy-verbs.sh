@@ -320,7 +320,7 @@ for verb in "check --net @bank/x" "doors --net @bank/x" "why --net @bank/x net @
         # shellcheck disable=SC2086
         set -- $verb
         v=$1 && shift
-        has "$v: a stage that there is not" "$("$CORDON" "$v" --stage prod "$@" 2>&1; echo $?)" "unknown stage prod"
+        has "$v: a stage that there is not" "$("$CORDON" "$v" --stage prod "$@" 2>&1; echo $?)" "--stage takes live, test or mock"
         has "$v: a file that is not there" "$("$CORDON" "$v" --places /no/such "$@" 2>&1; echo $?)" "/no/such: No such file"
 done
 has "check --places alone asks which policy" "$("$CORDON" check --places places --stage=test 2>&1)" "which policy?"

@@ -2,7 +2,7 @@
 /* face/cli/agent_hook.c - the settings of agents that have a hook before each tool, and the answers of the
  * hook. A piece of text is put into the settings, and taken out again: every other byte stays. */
 #include "face/cli/agent_hook.h"
-#include "face/cli/json_splice.h"
+#include "base/json.h"
 
 #include <string.h>
 
@@ -59,6 +59,48 @@ const struct agent_hook *agent_hook_find(const char *agent)
                 if (strcmp(hooks[i].agent, agent) == 0)
                         return &hooks[i];
         return NULL;
+}
+
+/* ---- positions in the text of a JSON document ---- */
+
+/* The first byte of a value of the document that `text` was parsed to. */
+static size_t value_start(struct span text, const struct json *v)
+{
+        size_t at = 0;
+        for (unsigned line = 1; line < v->line && at < text.n; at++)
+                line += text.p[at] == '\n';
+
+        /* Columns are characters. */
+        for (unsigned column = 1; column < v->column && at < text.n; column++)
+                for (at++; at < text.n && (text.p[at] & 0xc0) == 0x80;)
+                        at++;
+
+        return at;
+}
+
+static size_t string_end(struct span text, size_t at)
+{
+        for (at++; at < text.n && text.p[at] != '"'; at++)
+                at += text.p[at] == '\\';
+        return at < text.n ? at + 1 : text.n;
+}
+
+/* The byte behind the value that starts at `at`. The text is valid JSON. */
+static size_t value_end(struct span text, size_t at)
+{
+        size_t depth = 0;
+        do {
+                char c = at < text.n ? (char) text.p[at] : '\0';
+                if (c == '"') {
+                        at = string_end(text, at);
+                        continue;
+                }
+                depth += c == '{' || c == '[';
+                depth -= c == '}' || c == ']';
+                at++;
+        } while (depth > 0 && at < text.n);
+
+        return at < text.n ? at : text.n;
 }
 
 /* ---- settings ---- */
@@ -157,7 +199,7 @@ int agent_hook_add(const struct agent_hook *h, struct span settings, const char 
         const struct json *root = json_root(d);
         const struct json *in = root->type == JSON_OBJECT ? find_place(h, root, &p) : NULL;
         bool fits = in && in->type == (p == IN_EVENT ? JSON_ARRAY : JSON_OBJECT);
-        size_t at = fits ? json_splice_start(settings, in) + 1 : 0;
+        size_t at = fits ? value_start(settings, in) + 1 : 0;
         if (fits) {
                 buf_add(out, settings.p, at);
                 put_piece(h, p, command, out);
@@ -182,7 +224,7 @@ static size_t find_entry(const struct agent_hook *h, struct span text)
         for (size_t at = 0; at < text.n; at++) {
                 if (!stands(text, at, buf_span(&entry)))
                         continue;
-                size_t value = at + entry.n, end = json_splice_end(text, value);
+                size_t value = at + entry.n, end = value_end(text, value);
                 if (memmem(text.p + value, end - value, mark, sizeof mark - 1))
                         return at;
         }
@@ -195,7 +237,7 @@ static bool is_program(const struct agent_hook *h, struct span text)
 {
         struct span start = span_str(h->program), end = span_str(h->program_end);
         return stands(text, 0, start) && text.n >= start.n + end.n && stands(text, text.n - end.n, end) &&
-               json_splice_end(text, start.n) == text.n - end.n;
+               value_end(text, start.n) == text.n - end.n;
 }
 
 int agent_hook_remove(const struct agent_hook *h, struct span settings, struct buf *out)
@@ -203,7 +245,7 @@ int agent_hook_remove(const struct agent_hook *h, struct span settings, struct b
         if (h->program)
                 return is_program(h, settings) ? 2 : 0;
 
-        size_t at = find_entry(h, settings), end = at < settings.n ? json_splice_end(settings, at) : 0;
+        size_t at = find_entry(h, settings), end = at < settings.n ? value_end(settings, at) : 0;
         if (at == settings.n)
                 return 0;
 
@@ -260,12 +302,12 @@ int agent_hook_answer(const struct agent_hook *h, struct span call, const char *
                 return err_set(e, ERR_USAGE, 0, "the call has no command");
         }
 
-        size_t input = json_splice_start(call, json_get(json_root(d), "tool_input"));
-        size_t at = json_splice_start(call, old), end = json_splice_end(call, at);
+        size_t input = value_start(call, json_get(json_root(d), "tool_input"));
+        size_t at = value_start(call, old), end = value_end(call, at);
         buf_puts(out, h->before);
         buf_add(out, call.p + input, at - input);
         buf_json(out, span_str(command));
-        buf_add(out, call.p + end, json_splice_end(call, input) - end);
+        buf_add(out, call.p + end, value_end(call, input) - end);
         buf_puts(out, h->after);
         json_free(d);
         return 0;

@@ -185,6 +185,16 @@ bool cli_key_login_unused(const char *provider)
         return false;
 }
 
+static const char *variable(const char *name) { return getenv(name); }
+
+size_t cli_key_apis(const char *agent, const char **ret_stock, struct cli_api ret[static CLI_APIS_MAX])
+{
+        char name[80];
+        (void) snprintf(name, sizeof name, "agent/%s", agent);
+        *ret_stock = cordon_stock_text(name);
+        return cli_agent_apis(*ret_stock, variable, ret);
+}
+
 const struct cli_key_source *cli_key_find(const char *provider)
 {
         for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)

@@ -4,6 +4,7 @@
 #include "face/cli/agent_look.h"
 #include "base/fd.h"
 #include "base/str.h"
+#include "face/cli/cli.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -84,19 +85,20 @@ static void take_file(struct look *l, const struct cli_part *p, bool itself, int
 {
         struct stat st;
         AUTO_BUF(value);
-        char *text = fstat(fd, &st) == 0 && st.st_size <= FILE_MOST ? malloc(FILE_MOST + 1) : NULL;
-        ssize_t n = text ? fd_read_all(fd, text, FILE_MOST + 1) : -1;
-        bool members = itself && (p->kind == PART_MEMBERS || p->kind == PART_ALL_BUT) && st.st_nlink == 1;
-        if (n < 0 || n > FILE_MOST)
+        AUTO_BUF(text);
+        if (fstat(fd, &st) < 0 || cli_read(fd, FILE_MOST, &text) < 0) {
                 l->out->failed = true;
-        else if (!members || !cli_members_add(p, path, span_of(text, (size_t) n), l->out)) {
-                cli_file_put(span_of(text, (size_t) n),
-                             (struct cli_file){ (st.st_mode & 0111) != 0, st.st_nlink > 1 }, &value);
+                return;
+        }
+
+        bool members = itself && (p->kind == PART_MEMBERS || p->kind == PART_ALL_BUT) && st.st_nlink == 1;
+        if (!members || !cli_members_add(p, path, buf_span(&text), l->out)) {
+                cli_file_put(buf_span(&text), (struct cli_file){ (st.st_mode & 0111) != 0, st.st_nlink > 1 },
+                             &value);
                 cli_items_set(l->out, path, buf_str(&value));
         }
 
         l->out->failed |= value.failed;
-        free(text);
 }
 
 static void take(struct look *l, const struct cli_part *p, bool itself, int dir, const char *name,
@@ -266,10 +268,9 @@ int cli_put_members(int home, const char *path, const struct cli_items *is, cons
                 return -1;
 
         AUTO_FD(fd, open_own(dir, last, S_IFREG, O_RDONLY));
-        char *text = fd < 0 ? NULL : malloc(FILE_MOST);
-        ssize_t n = text ? fd_read_all(fd, text, FILE_MOST) : -1;
-        cli_members_merge(path, span_of(text ? text : "{}", n > 0 ? (size_t) n : 2), is, want, &out);
-        free(text);
+        AUTO_BUF(text);
+        bool read = fd >= 0 && cli_read(fd, FILE_MOST, &text) == 0 && text.n > 0;
+        cli_members_merge(path, read ? buf_span(&text) : span_str("{}"), is, want, &out);
         if (out.failed || (fd < 0 && remove_entry(home, dir, last) < 0))
                 return -1;
         return write_file(dir, last, buf_span(&out), 0600);

@@ -60,6 +60,8 @@ struct cli_key_source {
         const char *member;   /* of that file's JSON, "a/b" for a member of a member */
         const char *expires;  /* of a login: its end in milliseconds, a member of that file; or NULL */
 };
+/* The APIs of an agent's stock policy, or of `other`; NULL: of none. Returns their number. */
+size_t cli_key_apis(const char *agent, const char **ret_stock, struct cli_api ret[static CLI_APIS_MAX]);
 /* The first source that has a key, or NULL. */
 const struct cli_key_source *cli_key_find(const char *provider);
 /* Is the credential of this API for its address, which a variable of the caller may have moved? */

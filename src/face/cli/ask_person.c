@@ -10,20 +10,28 @@
 #include <termios.h>
 #include <unistd.h>
 
-int cli_ask_person(const char *shown, cordon_error *e)
+int cli_ask(const char *shown, const char *question)
 {
         char answer[16] = "";
         AUTO_FD(tty, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-        if (tty < 0) {
-                (void) cli_fail(e, ERR_USAGE, 0, "a person accepts at a terminal, and this process has none");
-                return err_hint((struct err *) e, "`--show` prints what waits, and needs none");
-        }
+        if (tty < 0)
+                return -1;
 
         (void) fd_write_all(tty, shown, strlen(shown));
         (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
-        (void) dprintf(tty, "accept this? [y/N] ");
+        (void) dprintf(tty, "%s [y/N] ", question);
         ssize_t n = read(tty, answer, sizeof answer - 1);
-        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y')
-                       ? 0
-                       : cli_fail(e, ERR_USAGE, 0, "nothing was accepted");
+        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+int cli_ask_person(const char *shown, cordon_error *e)
+{
+        int answer = cli_ask(shown, "accept this?");
+        if (answer > 0)
+                return 0;
+
+        (void) cli_fail(e, ERR_USAGE, 0,
+                        answer < 0 ? "a person accepts at a terminal, and this process has none"
+                                   : "nothing was accepted");
+        return answer < 0 ? err_hint((struct err *) e, "`--show` prints what waits, and needs none") : -1;
 }

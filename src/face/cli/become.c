@@ -15,6 +15,7 @@
 static const char *program_of(int argc, char **argv)
 {
         int at = 1, words;
+        const struct cli_verb *first = cli_verb_named(argc - 1, argv + 1, &words);
         if (at < argc && strcmp(argv[at], "__complete") == 0)
                 at++;
 
@@ -22,7 +23,7 @@ static const char *program_of(int argc, char **argv)
                 at++;
 
         const struct cli_verb *v = at < argc ? cli_verb_named(argc - at, argv + at, &words) : NULL;
-        return v ? v->program : NULL;
+        return v && v->program ? v->program : first ? first->program : NULL;
 }
 
 /* Its boxes need the other programs, which lie beside it. argv[0] tells it where cordon is. */

@@ -21,19 +21,46 @@ enum cli_group {
         GROUP__COUNT /* of a verb that is not listed */
 };
 
+/* What the words of a verb are, besides its options. */
+enum cli_words {
+        CLI_NAMES = 0, /* options may stand anywhere among them */
+        CLI_PATHS,     /* the same, but "--" keeps its position: a run comes before it, and paths after */
+        CLI_COMMAND,   /* a command, whose options are its own */
+        CLI_IN_ORDER   /* a name, and then a command */
+};
+enum { CLI_ANY = 1 << 30 };
+
 struct cli_verb {
         const char *name;                  /* up to three words: "ledger trace", "serve pool add" */
         const char *synopsis;              /* after "cordon NAME " */
         const char *help;                  /* one line */
         int (*run)(int argc, char **argv); /* argv[0] is the verb; returns the exit status */
-        const struct cli_option *options;  /* ended by an empty row */
+        const struct cli_option *options;  /* its own, ended by an empty row */
         bool takes_doors;                  /* also takes -p FILE and --WORD of the policy language */
         enum cli_group group;
         const char *(*name_at)(size_t i,
                                const char **ret_help); /* values of NAME, for completions; may be NULL */
         const char *program;                           /* that has this verb; NULL: this one */
-        unsigned part; /* its bit in `of` of the options, if verbs share a table; they share a page as well */
+        unsigned part;                                 /* its bit in `of` of options that verbs share */
+        unsigned shared;                               /* OPT_*: rows of cli_shared_options */
+        enum cli_words words;
+        int least, most;   /* the number of its words */
+        const char *which; /* the error if there are fewer or more; NULL: the synopsis */
+        bool group_page;   /* the page of its group describes it */
 };
+
+/* How the value of an option is kept. */
+enum cli_kind {
+        CLI_KIND_CALL = 0, /* `take` does it */
+        CLI_KIND_FLAG,     /* a bool */
+        CLI_KIND_TEXT,     /* a const char *: without an argument "1"; of "a|b|c" one of them */
+        CLI_KIND_ONCE,     /* the same, and an error if it is given twice */
+        CLI_KIND_COUNT,    /* an unsigned from `least` to `most` */
+        CLI_KIND_SECONDS,  /* an unsigned: a time from one second to one day */
+        CLI_KIND_TIME,     /* an int64_t: the microsecond of cli_time() */
+        CLI_KIND_LIST      /* a const char *[CLI_LIST_MAX + 1], ended by NULL */
+};
+enum { CLI_LIST_MAX = 64 };
 
 /* One option: one row holds its names, its help and its effect. */
 struct cli_option {
@@ -41,72 +68,83 @@ struct cli_option {
         char letter;      /* 'p' for -p; 0: none */
         const char *arg;  /* name of its argument in help; NULL: takes none */
         const char *help;
-        int (*take)(void *ctx, const char *value); /* Returns 0; -1 after reporting an error. NULL: the value
-                                                      goes to `field` */
-        size_t field; /* of the struct that ctx points to: a bool, or with an argument a const char * */
-        unsigned of;  /* the parts of the verbs that take it; 0: all with this table */
+        int (*take)(void *ctx, const char *value); /* Returns 0; -1 after reporting an error */
+        enum cli_kind kind;
+        size_t field; /* of the struct that ctx points to */
+        unsigned least, most;
+        unsigned of; /* the parts of the verbs that take it; 0: all with this table */
 };
-/* The first row that a verb takes, or the next one; NULL: none. */
+/* The first row that a verb takes, or the next one: its own, then shared ones. NULL: none. */
 const struct cli_option *cli_option_next(const struct cli_verb *v, const struct cli_option *o);
-/* The end of a row whose option only sets a member of ctx's struct; a member of another type does not
+/* How a row goes on whose option only sets a member of ctx's struct; a member of another type does not
  * compile. */
-#define CLI_FLAG(type, member) NULL, CLI_FIELD(type, member, bool)
-#define CLI_TEXT(type, member) NULL, CLI_FIELD(type, member, const char *)
-#define CLI_FIELD(type, member, wanted)                                                                      \
-        (offsetof(type, member) + 0 * sizeof(char[_Generic(((type *) 0)->member, wanted : 1)]))
+#define CLI_FLAG(type, member)               CLI_FIELD(type, member, FLAG, bool), 0, 0
+#define CLI_TEXT(type, member)               CLI_FIELD(type, member, TEXT, const char *), 0, 0
+#define CLI_ONCE(type, member)               CLI_FIELD(type, member, ONCE, const char *), 0, 0
+#define CLI_COUNT(type, member, least, most) CLI_FIELD(type, member, COUNT, unsigned), least, most
+#define CLI_SECONDS(type, member)            CLI_FIELD(type, member, SECONDS, unsigned), 0, 0
+#define CLI_TIME(type, member)               CLI_FIELD(type, member, TIME, int64_t), 0, 0
+#define CLI_LIST(type, member)               CLI_FIELD(type, member, LIST, const char **), 0, 0
+#define CLI_CALL(take)                       take, CLI_KIND_CALL, 0, 0, 0
+#define CLI_FIELD(type, member, kind, wanted)                                                                \
+        NULL, CLI_KIND_##kind,                                                                               \
+                (offsetof(type, member) + 0 * sizeof(char[_Generic(((type *) 0)->member, wanted : 1)]))
 
-/* The verbs that share ledger_options. */
+/* shared_options.c: the options that mean the same in every verb that takes them. */
 enum {
-        LEDGER_LIST = 1 << 0,
-        LEDGER_SHOW = 1 << 1,
-        LEDGER_TARGET = 1 << 2,
-        LEDGER_REACH = 1 << 3,
-        LEDGER_TOOLS = 1 << 4,
-        LEDGER_HEALTH = 1 << 5,
-        LEDGER_PROOF = 1 << 6,
-        LEDGER_CHECKPOINT = 1 << 7,
-        LEDGER_KEYS = 1 << 8,
-        LEDGER_EXPORT = 1 << 9,
-        LEDGER_PRUNE = 1 << 10,
-        LEDGER_TILES = 1 << 11,
-        LEDGER_ROTATE = 1 << 12,
-        LEDGER_RESTART = 1 << 13
+        OPT_WORK = 1 << 0,
+        OPT_STAGE = 1 << 1,
+        OPT_PLACES = 1 << 2,
+        OPT_LEDGER = 1 << 3,
+        OPT_OBSERVE = 1 << 4,
+        OPT_PASSPHRASE = 1 << 5,
+        OPT_HTTP = 1 << 6,
+        OPT_CONFIG = 1 << 7,
+        OPT_FROM = 1 << 8,
+        OPT_PAST = 1 << 9, /* --box, --since, --last */
+        OPT_SINCE = 1 << 10,
+        OPT_STATUS = 1 << 11,
+        OPT_REASON = 1 << 12,
+        OPT_SHOW = 1 << 13,
+        OPT_ALL = 1 << 14,
+        OPT_ROOT = 1 << 15,
+        OPT_JSON = 1 << 16,
+        OPT_VERBOSE = 1 << 17,
+        OPT_QUIET = 1 << 18
 };
-/* pool_options. */
-enum { POOL_ADD = 1 << 0, POOL_LS = 1 << 1, POOL_RM = 1 << 2, POOL_STATS = 1 << 3 };
-/* approve_options, label_options, vault_options, image_options. */
-enum { APPROVE_ASK = 1 << 0, APPROVE_LS = 1 << 1 };
-enum { LABEL_SHOW = 1 << 0, LABEL_ADD = 1 << 1, LABEL_DROP = 1 << 2 };
-enum {
-        VAULT_ADD = 1 << 0,
-        VAULT_LS = 1 << 1,
-        VAULT_ROTATE = 1 << 2,
-        VAULT_RM = 1 << 3,
-        VAULT_AUDIT = 1 << 4,
-        VAULT_CANARY = 1 << 5
+/* Their values: the first member of the struct of a verb that takes any. */
+struct cli_shared {
+        bool json, verbose, quiet, all, root, show;
+        const char *work, *stage, *places, *ledger, *observe; /* NULL: not given */
+        const char *passphrase_fd, *http, *token_file, *config, *box, *reason;
+        const char *from[CLI_LIST_MAX + 1];
+        int64_t since_us;
+        unsigned last, status;
 };
-enum { IMAGE_LS = 1 << 0, IMAGE_ADD = 1 << 1, IMAGE_RM = 1 << 2, IMAGE_PRUNE = 1 << 3 };
-/* policy_options. */
-enum {
-        POLICY_DIFF = 1 << 0,
-        POLICY_SHOW = 1 << 1,
-        POLICY_DIGEST = 1 << 2,
-        POLICY_STOCK = 1 << 3,
-        POLICY_IMPORT = 1 << 4
-};
+extern const struct cli_option cli_shared_options[];
+extern const size_t cli_shared_count;
 
-struct cli_json { /* for json_options */
-        bool json;
+/* The parts of tables that several verbs share: of those that run something, learn_options, view_options,
+ * ledger_options, vault_options. */
+enum {
+        RUN_RUN = 1 << 0,
+        RUN_AGENT = 1 << 1,
+        RUN_SHELL = 1 << 2,
+        RUN_NEW = 1 << 3,
+        RUN_FORK = 1 << 4,
+        RUN_IN = 1 << 5,
+        RUN_ALL = (1 << 6) - 1
 };
+enum { LEARN = 1 << 0, TIGHTEN = 1 << 1 };
+enum { LEDGER_LIST = 1 << 0, LEDGER_EXPORT = 1 << 1, LEDGER_PRUNE = 1 << 2 };
+enum { VAULT_ADD = 1 << 0, VAULT_ROTATE = 1 << 1 };
+
+/* The number of a descriptor that is open for reading ('r') or for writing ('w'); else -1. */
+int cli_descriptor(const char *value, char way);
 /* An integer within bounds. Returns -1 after reporting the values that `option` takes. */
 int cli_number(const char *option, const char *value, long least, long most, long *ret);
-int cli_count(const char *option, const char *value, unsigned least, unsigned most, unsigned *ret);
-/* A time from one second to one day. */
-int cli_seconds(const char *option, const char *value, const char *example, unsigned *ret);
-/* An option that can be given several times: a list with room for this many and NULL. Returns -1 after
- * reporting that there are too many. */
-enum { CLI_LIST_MAX = 64 };
-int cli_list_add(const char **list, const char *option, const char *value);
+/* The number of entries of a list that ends with NULL. */
+size_t cli_list_count(const char *const *list);
 
 /* An option as it is typed, for completions. */
 struct cli_typed {
@@ -116,14 +154,8 @@ struct cli_typed {
 };
 /* The number of words of an option and its value: 1 or 2; 0: not an option. */
 int cli_option_words(const struct cli_verb *verb, const char *word, struct cli_typed *ret);
-/* Their first word is followed by a command, whose options are its own. */
-bool cli_starts_command(const struct cli_verb *verb);
-
-/* Puts options, and the "--" that ends them, before the other words: for verbs whose words are names, not a
- * command. */
+/* Puts options before the other words, and the "--" that ends them, unless it keeps its position. */
 void cli_options_first(int argc, char **argv, const struct cli_verb *verb);
-/* The same, but "--" keeps its position: a run comes before it, and paths after. */
-void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb);
 /* Takes options from the front of argv, up to the first other word or "--". Returns its index, or -1 after
  * reporting an error. With `policy`, also takes -p FILE and --WORD ARG. */
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy);
@@ -131,7 +163,7 @@ int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, c
 /* One option of the policy among them: a word of the language, or a file. */
 struct cli_door {
         char option[66];   /* as it was typed, without its value: "--read", "-p" */
-        const char *value; /* its own word or not */
+        const char *value; /* its own word or not; NULL: none */
         bool file;
 };
 typedef void cli_door_taker(void *ctx, const struct cli_door *d);
@@ -144,11 +176,11 @@ int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_p
 const cordon_context *cli_context(void); /* of this process */
 cordon_policy *cli_policy_new(void);
 cordon_box *cli_box_new(cordon_policy *policy);
-/* options.c: of --work; *work is replaced. */
-int cli_work_set(cordon_policy *p, char **work, const char *value);
-/* The file of the bearer token of `--http`, unless *file names one. -1: there is no place for it. */
+/* {work} of the policy is this directory; NULL: the current one. Returns -1 after reporting an error. */
+int cli_work(cordon_policy *p, const char *work);
+/* The file of the bearer token of `--http`, unless one is named. -1: there is no place for it. */
 enum { CLI_TOKEN_PATH = 4096 };
-int cli_mcp_token(const char *http, const char **file, char place[CLI_TOKEN_PATH]);
+int cli_mcp_token(struct cli_shared *asked, char place[CLI_TOKEN_PATH]);
 /* A policy file, or a stock policy by its name. */
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e);
 /* The text of such a policy; the caller frees. Returns NULL after reporting an error. */
@@ -179,23 +211,6 @@ const char *cli_verb_rest(const struct cli_verb *v, const char *group);
 bool cli_is_group(const char *name);
 /* Permanent other names of verbs: the one at this index, or NULL. */
 const char *cli_synonym(size_t i, const struct cli_verb **ret_verb);
-
-/* cmd_boxes.c: boxes that a list leaves out, because their keepers give this process no answer. */
-struct json;
-struct cli_left_out {
-        unsigned count;
-        char why[256]; /* of the last one */
-};
-bool cli_leave_out(struct cli_left_out *l, const struct json *entry); /* true: this is one */
-void cli_note_left_out(const struct cli_left_out *l);
-/* A list of boxes that is being printed. */
-struct cli_listing {
-        struct cli_json asked;
-        unsigned count;
-        struct cli_left_out left_out;
-};
-/* A member of what a keeper says, or "?". */
-const char *cli_text_of(const struct json *o, const char *key);
 
 /* messages.c: one line to standard error, with all text made inert. Those with a result return
  * EXIT_CORDON. */
@@ -245,10 +260,6 @@ const char *cli_verb_habit(const char *typed);
 bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb);
 /* The value of a verb's own option, or "", even if others are invalid. NULL: not given. */
 const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const char *name);
-/* Returns 0, or EXIT_CORDON after reporting that such a verb takes no word. */
-int cli_no_words(int argc, int at, const char *verb);
-/* For a verb without options. Returns the index of its first word, or -1 after reporting an error. */
-int cli_words_only(int argc, char **argv, const char *verb);
 /* Reports the unknown command and suggests the nearest one. */
 int cli_unknown_verb(char **argv);
 /* Prints and frees. Returns EXIT_CORDON if it is NULL or cannot be written. */
@@ -260,9 +271,19 @@ int cli_put(const struct buf *text);
 bool cli_self(char *ret, size_t cap);
 /* For cordon_box_on_output() if the output is not read. */
 void cli_ignore_output(void *ctx, int stream, const void *data, size_t len);
+/* Text as a quoted word of the policy language. */
+void cli_put_quoted(struct buf *out, const char *text);
+/* Changes that wait in an overlay, and what to type next. */
+void cli_note_changes(long long entries, long long flagged, const char *overlay);
+/* An effect that waits for a person. SAFETY: the box chose it; it is shown as one line. */
+void cli_note_held(const char *id, const char *effect, unsigned within_s);
+/* Reads to the end of the file. Returns 0, or -1 with errno: EFBIG if it has more than `most` bytes. */
+int cli_read(int fd, size_t most, struct buf *out);
 /* A run and paths that follow the options: [RUN] [PATH...], or -- PATH... for the newest overlay. */
 void cli_run_and_paths(int argc, char **argv, int at, const char **ret_run, const char *const **ret_paths);
-/* ask_person.c: shows the text, and asks whether it is accepted. A yes comes from the terminal alone: no
+/* ask_person.c: asks on the terminal, never on standard input. Returns 1, 0, or -1: there is none. */
+int cli_ask(const char *shown, const char *question);
+/* Shows the text, and asks whether it is accepted. A yes comes from the terminal alone: no
  * pipe, and no agent behind one, can give it. Returns 0, or -1 with *e set. */
 int cli_ask_person(const char *shown, cordon_error *e);
 /* inputs.c: opens a file that an option (NULL: a word) names for reading. Returns -1 after reporting an
@@ -297,112 +318,44 @@ void cli_progress_sink(void *ctx, const void *data, size_t len);
 /* Writes to the FILE that ctx is. */
 void cli_sink(void *ctx, const void *data, size_t len);
 void cli_help_verb(const struct cli_verb *v);
-/* help.c: for a verb without doors: takes its options, wherever they stand. Returns the index of the first
- * other word, or -1 after reporting an error: also if there are fewer words than `least`, or more than
- * `most`. */
-int cli_take(int argc, char **argv, void *ctx, int least, int most);
-enum { CLI_ANY = 1 << 30 };
+/* help.c: takes the options of the verb that is run, in the order that its words have. Returns the index of
+ * the first word, or -1 after reporting an error, also about the number of words. cli_take_doors(): the same
+ * with the doors of a policy. */
+int cli_take(int argc, char **argv, void *ctx);
+int cli_take_doors(int argc, char **argv, void *ctx, cordon_policy *policy);
+
+/* For each word; returns the exit status. */
+int cli_each(char **words, int (*act)(const cordon_context *cx, const char *word, cordon_error *e));
+/* A verb that takes no word and prints one text. */
+int cli_view(int argc, char **argv, char *(*view)(const cordon_context *cx, int json, cordon_error *e));
 
 /* complete.c: kinds of records, ended by NULL. */
 extern const char *const cli_ledger_kinds[];
-/* Prints the candidates for the end of these words, which follow `cordon`. */
-int cli_complete(int argc, char **argv);
 
-/* ledgers.c: --from DIR, as often as given; none: this user's own. */
-struct cli_ledgers {
-        const char *dirs[16];
-        size_t count;
-};
-struct cli_ways {
-        bool back, forward, json;
-};
-int cli_ledgers_add(struct cli_ledgers *l, const char *dir);
-char *cli_ledgers_log(const struct cli_ledgers *l, cordon_log_view view, const char *arg, cordon_error *e);
-char *cli_ledgers_trace(const struct cli_ledgers *l, const char *id, const struct cli_ways *w,
-                        cordon_error *e);
+/* cmd_ledger_more.c: of the ledgers that --from DIR names; none: of this user's own. */
+char *cli_ledgers_log(const char *const *from, cordon_log_view view, const char *arg, cordon_error *e);
 
-int verb_agent(int argc, char **argv);
-int verb_agent_accept(int argc, char **argv);
-int verb_agent_hook(int argc, char **argv);
-int verb_agent_ls(int argc, char **argv);
-int verb_agent_setup(int argc, char **argv);
-int verb_approve(int argc, char **argv);
-int verb_approve_revoke(int argc, char **argv);
-int verb_approve_stats(int argc, char **argv);
-int verb_approve_decoys(int argc, char **argv);
-int verb_incident(int argc, char **argv);
-int verb_label(int argc, char **argv);
-int verb_flow(int argc, char **argv);
-int verb_fit(int argc, char **argv);
-int verb_run(int argc, char **argv);
-int verb_wrap(int argc, char **argv);
-int verb_doors(int argc, char **argv);
-int verb_check(int argc, char **argv);
-int verb_why(int argc, char **argv);
-int verb_learn(int argc, char **argv);
 int cli_learn(int argc, char **argv, const char *lines); /* with these behind what it proposes */
-int verb_tighten(int argc, char **argv);
-int verb_new(int argc, char **argv);
-int verb_policy_diff(int argc, char **argv);
-int verb_policy_show(int argc, char **argv);
-int verb_policy_import(int argc, char **argv);
-int verb_policy_stock(int argc, char **argv);
-int verb_vault(int argc, char **argv);
-int verb_image(int argc, char **argv);
-/* cmd_image.c: unpacks the image of a `root` line, if the store does not have it; 0 also without one. */
-int cli_image_prepare(cordon_policy *p, bool *ret_image, cordon_error *e);
-/* The command that the image names; the caller frees the list. NULL with *e set. */
-char **cli_image_command(cordon_box *b, cordon_error *e);
-int verb_ps(int argc, char **argv);
-int verb_stop(int argc, char **argv);
-int verb_logs(int argc, char **argv);
-int verb_diff(int argc, char **argv);
-int verb_apply(int argc, char **argv);
-int verb_undo(int argc, char **argv);
-int verb_discard(int argc, char **argv);
-int verb_doctor(int argc, char **argv);
-int verb_ledger(int argc, char **argv);
-int verb_output_quote(int argc, char **argv);
-int verb_output_check(int argc, char **argv);
-int verb_output_wrap(int argc, char **argv);
-int verb_output_verify(int argc, char **argv);
-int verb_trace(int argc, char **argv);
-int verb_merge(int argc, char **argv);
-int verb_collect(int argc, char **argv);
-int verb_verify(int argc, char **argv);
-int verb_note(int argc, char **argv);
-int verb_report(int argc, char **argv);
-int verb_serve(int argc, char **argv);
-int verb_mcp(int argc, char **argv);
-int verb_mcp_wrap(int argc, char **argv);
-int verb_mcp_learn(int argc, char **argv);
-int verb_serve_token(int argc, char **argv);
-int verb_serve_tenant(int argc, char **argv);
-extern const struct cli_option serve_token_options[], serve_tenant_options[];
-int verb_mcp_accept(int argc, char **argv);
-int verb_pool_add(int argc, char **argv);
-int verb_pool_rm(int argc, char **argv);
-int verb_pool_ask(int argc, char **argv);
 /* cmd_session.c: ends one, and prints what became of its changes. */
 int cli_session_end(const char *which, bool json);
-int verb_renew(int argc, char **argv);
-int verb_session_new(int argc, char **argv);
-int verb_session_run(int argc, char **argv);
-int verb_session_ls(int argc, char **argv);
-int verb_session_end(int argc, char **argv);
-int verb_session_fork(int argc, char **argv);
-int verb_shell(int argc, char **argv);
-int verb_group(int argc, char **argv); /* prints the page of a group of verbs */
-int verb_help(int argc, char **argv);
-int verb_version(int argc, char **argv);
 
-extern const struct cli_option discard_options[], agent_options[], agent_accept_options[],
-        agent_hook_options[], approve_options[], label_options[];
-extern const struct cli_option run_options[], json_options[], view_options[], doors_options[],
-        check_options[], logs_options[], stop_options[], new_options[], learn_options[], tighten_options[],
-        apply_options[], vault_options[], image_options[], fit_options[], serve_options[], pool_options[],
-        diff_options[], ledger_options[], output_quote_options[], output_check_options[],
-        output_wrap_options[], collect_options[], mcp_options[], mcp_wrap_options[], mcp_accept_options[],
-        merge_options[], note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
-        session_new_options[], session_end_options[], session_run_options[], session_fork_options[],
-        shell_options[], flow_options[], policy_options[], no_options[];
+int verb_group(int argc, char **argv); /* prints the page of a group of verbs */
+#define RUN(name, synopsis, help, verb, ...) int verb(int argc, char **argv);
+#define REVIEW                               RUN
+#define EACH                                 RUN
+#define GROUP(...)
+#define SELFTEST(...)
+#include "face/cli/verb_rows.inc"
+#undef RUN
+#undef REVIEW
+#undef EACH
+#undef GROUP
+#undef SELFTEST
+
+extern const struct cli_option no_options[], run_options[], agent_accept_options[], agent_hook_options[],
+        approve_options[], check_options[], logs_options[], stop_options[], new_options[], learn_options[],
+        apply_options[], vault_options[], serve_options[], pool_add_options[], diff_options[],
+        discard_options[], flow_options[], ledger_options[], output_quote_options[], output_check_options[],
+        output_wrap_options[], collect_options[], mcp_options[], mcp_wrap_options[], merge_options[],
+        note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
+        serve_token_options[];

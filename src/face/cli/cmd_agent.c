@@ -14,23 +14,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option agent_options[] = {
-        { "name", 0, "NAME", "a name for ps, stop and logs", cli_set_name },
-        { "on", 0, "RUN", "continue in the overlay that this run left",
-          CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
-        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
-        { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
-          CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
-        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
-          CLI_TEXT(struct run, set[CORDON_PASSPHRASE_FD]) },
-        { "json", 0, NULL, "the result as one JSON object on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
-        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
-        { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
-        { 0 },
-};
-
 struct agent {
         struct run run;
         const struct cli_agent *row; /* NULL: a command of the caller's that has no name */
@@ -40,8 +23,6 @@ struct agent {
         bool files;      /* the caller named doors to files that the box may change */
         char *argv[512]; /* sh -c PRELUDE NAME COMMAND... */
 };
-
-static const char *variable(const char *name) { return getenv(name); }
 
 /* ---- keys ---- */
 
@@ -151,10 +132,9 @@ static int add(struct agent *g, const char *word, const char *text)
 
 static void put_door(struct buf *out, const char *word, const char *path)
 {
-        buf_printf(out, "%s \"", word);
-        for (const char *c = path; *c; c++)
-                buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
-        buf_puts(out, "\"\n");
+        buf_printf(out, "%s ", word);
+        cli_put_quoted(out, path);
+        buf_putc(out, '\n');
 }
 
 struct links {
@@ -224,13 +204,10 @@ static int add_doors(struct agent *g)
 static int make_policy(struct agent *g)
 {
         struct cli_api apis[CLI_APIS_MAX];
-        char name[80];
+        const char *stock, *name = g->row && g->row != &g->own.row ? g->row->name : "other";
         cordon_error e = { 0 };
         AUTO_BUF(text);
-        (void) snprintf(name, sizeof name, "agent/%s",
-                        g->row && g->row != &g->own.row ? g->row->name : "other");
-        const char *stock = cordon_stock_text(name);
-        int used = open_apis(g, apis, cli_agent_apis(stock, variable, apis));
+        int used = open_apis(g, apis, cli_key_apis(name, &stock, apis));
         if (used < 0)
                 return EXIT_CORDON;
 
@@ -300,7 +277,7 @@ static int run_agent(struct agent *g, char **command)
         if (g->run.plan)
                 return cli_give(cordon_box_plan(g->run.box, &e), &e);
 
-        bool quiet = g->run.end.quiet || g->run.end.json;
+        bool quiet = g->run.end.asked.quiet || g->run.end.asked.json;
         if (g->row && cli_agent_settle(g->row, g->home, quiet) < 0)
                 return EXIT_CORDON;
 
@@ -344,130 +321,12 @@ static void note_door(void *ctx, const struct cli_door *d)
 int verb_agent(int argc, char **argv)
 {
         struct agent g = { .run = { .end = { .status_fd = -1, .doors = true } } };
-        const struct cli_verb *verb = cli_verb_find("agent");
-        int status = EXIT_CORDON;
-        g.run.policy = cli_policy_new();
-        g.run.box = g.run.policy ? cli_box_new(g.run.policy) : NULL;
-        int at = g.run.box ? cli_options(argc, argv, verb, &g.run, g.run.policy) : -1;
-        cli_doors_again(argc, argv, verb, note_door, &g);
-        if (at < 0)
-                cli_run_find_programs(&g.run, argc, argv, verb);
-        else if (at == argc)
+        int at = cli_run_begin(&g.run, argc, argv), status = EXIT_CORDON;
+        cli_doors_again(argc, argv, cli_verb_now(), note_door, &g);
+        if (at == argc)
                 status = cli_usage("name an agent: cordon agent claude; `cordon agent ls` lists them");
-        else if (choose(&g, argv + at, strcmp(argv[at - 1], "--") == 0) == 0)
+        else if (at >= 0 && choose(&g, argv + at, strcmp(argv[at - 1], "--") == 0) == 0)
                 status = run_agent(&g, argv + at);
 
-        if (status == EXIT_CORDON)
-                cli_end_untold(&g.run.end);
-
-        cordon_box_free(g.run.box);
-        cordon_free(g.run.found);
-        cordon_policy_free(g.run.policy);
-        return status;
-}
-
-/* ---- ls, setup ---- */
-
-static const char *key_state(const char *provider)
-{
-        const struct cli_key_source *s = NULL;
-        int sealed = cli_key_sealed(provider);
-        if (sealed == 0)
-                s = cli_key_find(provider);
-        return sealed > 0 ? "vault" : !s ? NULL : s->file ? s->file : s->variable;
-}
-
-/* "anthropic: vault, openai: OPENAI_API_KEY" */
-static void put_keys(struct buf *out, const struct cli_agent *a, bool json)
-{
-        struct cli_api apis[CLI_APIS_MAX];
-        char name[80];
-        (void) snprintf(name, sizeof name, "agent/%s", a->name);
-        size_t count = cli_agent_apis(cordon_stock_text(name), variable, apis), n = 0;
-        for (size_t i = 0; i < count; i++) {
-                const char *state = key_state(apis[i].provider);
-                if (state)
-                        buf_printf(out, json ? "%s\"%s\":\"%s\"" : "%s%s: %s",
-                                   !n++   ? ""
-                                   : json ? ","
-                                          : ", ",
-                                   apis[i].provider, state);
-        }
-
-        if (n == 0 && !json)
-                buf_puts(out, "no key");
-}
-
-int verb_agent_ls(int argc, char **argv)
-{
-        struct cli_json asked = { 0 };
-        AUTO_BUF(out);
-        int at = cli_options(argc, argv, cli_verb_find("agent ls"), &asked, NULL);
-        if (at < 0 || cli_no_words(argc, at, "agent ls"))
-                return EXIT_CORDON;
-
-        buf_puts(&out, asked.json ? "[" : "AGENT     PROGRAM AND KEYS\n");
-        for (const struct cli_agent *a = cli_agents; a->name; a++) {
-                char path[PATH_MAX] = "";
-                AUTO_BUF(keys);
-                bool there = cli_agent_installed(a->name, path);
-                put_keys(&keys, a, asked.json);
-                if (!asked.json) {
-                        buf_printf(&out, "%-9s %s%s; %s\n", a->name,
-                                   there ? path : "not installed: ", there ? "" : a->install, buf_str(&keys));
-                        continue;
-                }
-                buf_printf(&out, "%s{\"agent\":\"%s\",\"keys\":{%s},\"program\":", a == cli_agents ? "" : ",",
-                           a->name, keys.n ? buf_str(&keys) : "");
-                if (there)
-                        buf_json(&out, span_str(path));
-                else
-                        buf_puts(&out, "null");
-                buf_printf(&out, ",\"install\":\"%s\"}", a->install);
-        }
-
-        if (asked.json)
-                buf_puts(&out, "]\n");
-        return cli_put(&out);
-}
-
-static const struct cli_api *find_api(const struct cli_api *apis, size_t count, const char *provider)
-{
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(apis[i].provider, provider) == 0)
-                        return &apis[i];
-        return NULL;
-}
-
-int verb_agent_setup(int argc, char **argv)
-{
-        struct cli_api apis[CLI_APIS_MAX];
-        char name[80];
-        int at = cli_words_only(argc, argv, "agent setup");
-        if (at < 0)
-                return EXIT_CORDON;
-
-        const struct cli_agent *a = at < argc ? cli_agent_find(argv[at]) : NULL;
-        if (!a || argc - at > 2)
-                return cli_usage("an agent is missing: cordon agent setup NAME [PROVIDER]");
-
-        (void) snprintf(name, sizeof name, "agent/%s", a->name);
-        size_t count = cli_agent_apis(cordon_stock_text(name), variable, apis);
-        const struct cli_api *api = argc - at == 2 ? find_api(apis, count, argv[at + 1]) : &apis[0];
-        if (!api || (argc - at == 1 && count > 1)) {
-                (void) cli_problem("%s works with several providers: name one", a->name);
-                AUTO_BUF(list);
-                for (size_t i = 0; i < count; i++)
-                        buf_printf(&list, "%s%s", i ? ", " : "", apis[i].provider);
-                return cli_hint("cordon agent setup %s PROVIDER, of %s", a->name, buf_str(&list));
-        }
-
-        int sealed = cli_key_sealed(api->provider);
-        if (sealed > 0) {
-                (void) cli_problem("the vault already has a key for %s", api->provider);
-                return cli_hint("cordon vault rotate %s; or cordon vault rm %s first", api->provider,
-                                api->provider);
-        }
-
-        return sealed < 0 ? EXIT_CORDON : cli_key_seal(a, api, cli_key_find(api->provider));
+        return cli_run_done(&g.run, status);
 }

@@ -3,6 +3,7 @@
  * shell command leads here, and the command runs in one session's box. */
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/host/host.h"
 #include "base/shell.h"
 #include "base/str.h"
 #include "face/cli/agent_hook.h"
@@ -25,20 +26,19 @@ extern char **environ;
 enum { SETTINGS_MAX = 1 << 20, CALL_MAX = 8 << 20, DOORS_MAX = 64 };
 
 struct hook {
+        struct cli_shared asked;
         const struct agent_hook *h;
         bool remove, call;
-        const char *work;
         char here[PATH_MAX];
         char self[PATH_MAX];
         char session[64];
-        const char *doors[2 * DOORS_MAX]; /* "--net", "example.org:443" ... */
+        const char *doors[2 * DOORS_MAX]; /* "--net", "example.org:443" ...; NULL: an option has no value */
         size_t door_count;
         char options[DOORS_MAX][66];
 };
 
 const struct cli_option agent_hook_options[] = {
         { "remove", 0, NULL, "take the hook out again", CLI_FLAG(struct hook, remove) },
-        { "work", 0, "DIR", "the project (default: here)", CLI_TEXT(struct hook, work) },
         { "call", 0, NULL, "what the hook itself runs: a call on standard input",
           CLI_FLAG(struct hook, call) },
         { 0 },
@@ -103,16 +103,11 @@ static int read_settings(const char *path, struct buf *text, mode_t *ret_mode)
         if (fd < 0 && errno == ENOENT)
                 return 0;
 
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > SETTINGS_MAX)
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || cli_read(fd, SETTINGS_MAX, text) < 0)
                 return cli_problem("%s is not a regular file of at most 1 MB that can be read", path), -1;
 
-        char *bytes = malloc((size_t) st.st_size + 1);
-        ssize_t n = bytes ? fd_read_all(fd, bytes, (size_t) st.st_size + 1) : -1;
-        if (n >= 0)
-                buf_add(text, bytes, (size_t) n);
-        free(bytes);
         *ret_mode = st.st_mode & 07777;
-        return n >= 0 ? 1 : (cli_problem("%s cannot be read: %s", path, strerror(errno)), -1);
+        return 1;
 }
 
 /* All of it, or nothing: a new file in its place. */
@@ -176,6 +171,8 @@ static int install(struct hook *k, const char *path, const struct buf *old, int 
         buf_puts(&command, " agent hook --call --work ");
         buf_shell(&command, k->here);
         for (size_t i = 0; i < k->door_count; i++) {
+                if (!k->doors[i])
+                        continue;
                 buf_putc(&command, ' ');
                 buf_shell(&command, k->doors[i]);
         }
@@ -250,7 +247,8 @@ static int start_session(struct hook *k, int messages)
         pid_t pid = -1;
         int status = -1;
         for (size_t i = 0; i < k->door_count; i++)
-                argv[n++] = k->doors[i];
+                if (k->doors[i])
+                        argv[n++] = k->doors[i];
         if (edits_project(k)) {
                 argv[n++] = "--edit";
                 argv[n++] = "{work}";
@@ -301,9 +299,8 @@ static int answer(struct hook *k)
         AUTO_BUF(out);
         AUTO_BUF(why);
         struct err e = { 0 };
-        char *call = malloc(CALL_MAX);
-        ssize_t n = call ? fd_read_all(0, call, CALL_MAX) : -1;
-        struct span given = span_of(call, n > 0 && n < CALL_MAX ? (size_t) n : 0);
+        AUTO_BUF(call);
+        struct span given = cli_read(0, CALL_MAX, &call) == 0 ? buf_span(&call) : span_str("");
         if (agent_hook_command(given, &command, &e) < 0)
                 buf_printf(&why, "cordon: %s", e.what);
         else if (ensure_session(k, &why)) {
@@ -315,11 +312,9 @@ static int answer(struct hook *k)
         if (why.n || out.n == 0) {
                 AUTO_BUF(refusal);
                 agent_hook_deny(k->h, why.n ? buf_str(&why) : "cordon: no session", &refusal);
-                free(call);
                 return cli_put(&refusal);
         }
 
-        free(call);
         return cli_put(&out);
 }
 
@@ -336,10 +331,11 @@ static int no_hook(const char *name)
 
 static int run_hook(struct hook *k)
 {
-        if (!realpath(k->work ? k->work : ".", k->here))
-                return cli_problem("--work %s: %s", k->work ? k->work : ".", strerror(errno));
+        const char *work = k->asked.work ? k->asked.work : ".";
+        if (!realpath(work, k->here))
+                return cli_problem("--work %s: %s", work, strerror(errno));
 
-        if (!cli_self(k->self, sizeof k->self))
+        if (!host_self(k->self, sizeof k->self))
                 return cli_problem("the path of cordon is not known: /proc is not mounted");
 
         name_session(k);
@@ -356,14 +352,10 @@ static int run_hook(struct hook *k)
 int verb_agent_hook(int argc, char **argv)
 {
         struct hook k = { 0 };
-        const struct cli_verb *verb = cli_verb_find("agent hook");
         cordon_policy *policy = cli_policy_new(); /* the doors are checked now, not at the first call */
-        cli_options_first(argc, argv, verb);
-        int at = policy ? cli_options(argc, argv, verb, &k, policy) : -1, status = EXIT_CORDON;
-        if (at >= 0 && argc - at != 1)
-                (void) cli_usage("name one agent: cordon agent hook claude");
-        else if (at >= 0) {
-                cli_doors_again(argc, argv, verb, keep_door, &k);
+        int at = policy ? cli_take_doors(argc, argv, &k, policy) : -1, status = EXIT_CORDON;
+        if (at >= 0) {
+                cli_doors_again(argc, argv, cli_verb_now(), keep_door, &k);
                 k.h = agent_hook_find(argv[at]);
                 status = k.h ? run_hook(&k) : no_hook(argv[at]);
         }

@@ -11,41 +11,21 @@
 #include <unistd.h>
 
 struct apply {
-        bool flagged, no_ledger, json;
+        struct cli_shared asked;
+        bool flagged;
         const char *to, *patch;
         const char *kinds[CLI_LIST_MAX + 1], *but[CLI_LIST_MAX + 1]; /* NULL-terminated */
 };
 
-static int add_kind(void *ctx, const char *value)
-{
-        return cli_list_add(((struct apply *) ctx)->kinds, "--flagged", value);
-}
-
-static int add_but(void *ctx, const char *value)
-{
-        return cli_list_add(((struct apply *) ctx)->but, "--all-but", value);
-}
-
-static int set_ledger(void *ctx, const char *value)
-{
-        bool on = strcmp(value, "on") == 0;
-        if (!on && strcmp(value, "off") != 0)
-                return cli_usage("--ledger takes on or off"), -1;
-        ((struct apply *) ctx)->no_ledger = !on;
-        return 0;
-}
-
 const struct cli_option apply_options[] = {
-        { "include-flagged", 0, NULL, "also what the host would execute or trust",
+        { "include-flagged", 0, NULL, "also apply entries that the host would execute or trust",
           CLI_FLAG(struct apply, flagged) },
-        { "flagged", 0, "KIND", "also what is flagged as this kind, as diff names it (repeatable)",
-          add_kind },
-        { "all-but", 0, "PATH", "exclude this path and what is below it (repeatable)", add_but },
-        { "to", 0, "DIR", "apply into this directory; the overlay stays", CLI_TEXT(struct apply, to) },
-        { "ledger", 0, "on|off", "record it; what cannot be recorded is not applied (default: on)",
-          set_ledger },
-        { "json", 0, NULL, "print what was done to each entry, as JSON", CLI_FLAG(struct apply, json) },
-        { "as-patch", 0, "FILE", "write a patch for `git apply` instead (- is standard output)",
+        { "flagged", 0, "KIND", "also apply entries flagged as KIND (repeatable; diff prints the kinds)",
+          CLI_LIST(struct apply, kinds) },
+        { "all-but", 0, "PATH", "leave out PATH and everything below it (repeatable)",
+          CLI_LIST(struct apply, but) },
+        { "to", 0, "DIR", "apply to this directory instead; keep the overlay", CLI_TEXT(struct apply, to) },
+        { "as-patch", 0, "FILE", "write a patch for `git apply` to FILE instead (- for standard output)",
           CLI_TEXT(struct apply, patch) },
         { 0 },
 };
@@ -53,13 +33,10 @@ const struct cli_option apply_options[] = {
 /* The result must not depend on the reader of the messages: `apply | head` must not die of SIGPIPE. */
 static void outlive_reader(void) { (void) signal(SIGPIPE, SIG_IGN); }
 
-/* SAFETY: the box chose the paths; cli_note() shows them as one line. */
 static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
-        bool minutes = within_s >= 60 && within_s % 60 == 0;
         cli_progress_end(ctx);
-        cli_note("waiting for approval (%u%s): %.600s; in another terminal: cordon approve %.12s",
-                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+        cli_note_held(id, effect, within_s);
 }
 
 static const char *plural(size_t n) { return n == 1 ? "entry" : "entries"; }
@@ -172,30 +149,29 @@ int verb_apply(int argc, char **argv)
         };
 
         outlive_reader();
-        cli_options_before_paths(argc, argv, cli_verb_find("apply"));
-        int at = cli_options(argc, argv, cli_verb_find("apply"), &a, NULL);
+        int at = cli_take(argc, argv, &a);
         if (at < 0)
                 return EXIT_CORDON;
 
         cli_run_and_paths(argc, argv, at, &o.run, &o.paths);
-        if (a.patch && (a.to || a.json))
+        if (a.patch && (a.to || a.asked.json))
                 return cli_usage("--as-patch cannot be combined with --to or --json");
 
         o.include_flagged = a.flagged;
         o.flagged = a.kinds[0] ? a.kinds : NULL;
         o.all_but = a.but[0] ? a.but : NULL;
         o.to = a.to;
-        o.no_ledger = a.no_ledger;
-        o.json = a.json;
+        o.no_ledger = a.asked.ledger && strcmp(a.asked.ledger, "off") == 0;
+        o.json = a.asked.json;
         o.held = say_held;
         o.held_ctx = &progress;
-        out.to = a.json ? stdout : stderr;
+        out.to = a.asked.json ? stdout : stderr;
         if (a.patch)
                 return write_patch(&a, &o);
 
         int done = cordon_work_apply(cli_context(), &o, &r, &e);
         cli_progress_end(&progress);
-        if (a.json)
+        if (a.asked.json)
                 end_object();
 
         return done < 0 ? cli_error(&e) : tell_apply(&r, &a, o.paths);
@@ -205,15 +181,11 @@ int verb_undo(int argc, char **argv)
 {
         cordon_error e = { 0 };
         cordon_work_outcome r;
-        struct cli_json asked = { 0 };
+        struct cli_shared asked = { 0 };
         outlive_reader();
-        cli_options_first(argc, argv, cli_verb_find("undo"));
-        int at = cli_options(argc, argv, cli_verb_find("undo"), &asked, NULL);
+        int at = cli_take(argc, argv, &asked);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (argc - at > 1)
-                return cli_usage("name one run; `cordon diff --list` shows the overlays");
 
         struct cli_progress progress = cli_progress_begin();
         struct cli_progress_out out = { &progress, asked.json ? stdout : stderr, false };
@@ -244,11 +216,11 @@ int verb_undo(int argc, char **argv)
 /* ---- discard ---- */
 
 struct discard {
-        bool json, yes;
+        struct cli_shared asked;
+        bool yes;
 };
 
 const struct cli_option discard_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct discard, json) },
         { "yes", 'y', NULL, "do not ask; without RUN, the overlay that diff shows",
           CLI_FLAG(struct discard, yes) },
         { 0 },
@@ -345,18 +317,17 @@ int verb_discard(int argc, char **argv)
         int status = 0;
         char found[64], *newest = found;
         outlive_reader();
-        cli_options_first(argc, argv, cli_verb_find("discard"));
-        int at = cli_options(argc, argv, cli_verb_find("discard"), &d, NULL);
+        int at = cli_take(argc, argv, &d);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (at < argc)
-                return discard_all(argc - at, argv + at, d.json);
+                return discard_all(argc - at, argv + at, d.asked.json);
 
         bool none = cordon_work_find(cli_context(), NULL, found, &e) < 0;
-        if (none && !d.json)
+        if (none && !d.asked.json)
                 return cli_error(&e);
 
         found[none ? 0 : sizeof found - 1] = '\0'; /* the object reports an overlay that does not exist */
-        return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.json) : status;
+        return none || is_agreed(&d, newest, &status) ? discard_all(1, &newest, d.asked.json) : status;
 }

@@ -10,20 +10,18 @@
 #include <unistd.h>
 
 struct approve {
-        bool json, deny, always;
+        struct cli_shared asked;
+        bool deny, always;
         struct approve_words w;
 };
 
 const struct cli_option approve_options[] = {
-        { "deny", 0, NULL, "deny these, without a question", CLI_FLAG(struct approve, deny), APPROVE_ASK },
-        { "always", 0, NULL, "print the change of the policy that makes the question needless",
-          CLI_FLAG(struct approve, always), APPROVE_ASK },
-        { "uses", 0, "N", "a yes is for so many like effects, at most 100", CLI_TEXT(struct approve, w.uses),
-          APPROVE_ASK },
-        { "for", 0, "TIME", "a yes is for like effects for this time, at most 1h",
-          CLI_TEXT(struct approve, w.time), APPROVE_ASK },
-        { "reason", 0, "TEXT", "record this reason", CLI_TEXT(struct approve, w.reason), APPROVE_ASK },
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct approve, json) },
+        { "deny", 0, NULL, "deny these effects without asking", CLI_FLAG(struct approve, deny) },
+        { "always", 0, NULL, "print the policy change that would allow this without asking",
+          CLI_FLAG(struct approve, always) },
+        { "uses", 0, "N", "approve up to N similar effects (at most 100)", CLI_TEXT(struct approve, w.uses) },
+        { "for", 0, "TIME", "approve similar effects for this time (at most 1h)",
+          CLI_TEXT(struct approve, w.time) },
         { 0 },
 };
 
@@ -97,7 +95,7 @@ static int choose(struct approve_list *l, int argc, char **argv, int at)
 static int act(const struct approve *o, const struct approve_list *l, bool only_list)
 {
         int status = 0;
-        if (o->json) {
+        if (o->asked.json) {
                 (void) printf("{\"items\":[%s],\"step\":\"%s\",\"over_budget\":%s}\n", buf_str(&l->json),
                               l->step[0] ? l->step : "none", l->over_budget ? "true" : "false");
                 return 0;
@@ -120,11 +118,12 @@ static int act(const struct approve *o, const struct approve_list *l, bool only_
         return approve_on_terminal(l, &o->w);
 }
 
-int verb_approve(int argc, char **argv)
+static int approve(int argc, char **argv, bool only_list)
 {
         struct approve o = { 0 };
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, &o, 0, CLI_ANY);
+        int at = cli_take(argc, argv, &o);
+        o.w.reason = o.asked.reason;
         if (at < 0 || check_scope(&o.w))
                 return EXIT_CORDON;
 
@@ -143,24 +142,22 @@ int verb_approve(int argc, char **argv)
         if (!status && at < argc)
                 status = choose(l, argc, argv, at);
         if (!status)
-                status = act(&o, l, cli_verb_now()->part == APPROVE_LS);
+                status = act(&o, l, only_list);
 
         approve_list_done(l);
         free(l);
         return status;
 }
 
-int verb_approve_stats(int argc, char **argv)
-{
-        struct cli_json o = { 0 };
-        cordon_error e = { 0 };
-        if (cli_take(argc, argv, &o, 0, 0) < 0)
-                return EXIT_CORDON;
+int verb_approve(int argc, char **argv) { return approve(argc, argv, false); }
+int verb_approve_ls(int argc, char **argv) { return approve(argc, argv, true); }
 
-        if (cordon_state_check(cli_context(), &e) < 0)
-                return cli_error(&e);
-        return cli_give(cordon_approvals(cli_context(), o.json, &e), &e);
+static char *stats(const cordon_context *cx, int json, cordon_error *e)
+{
+        return cordon_state_check(cx, e) < 0 ? NULL : cordon_approvals(cx, json, e);
 }
+
+int verb_approve_stats(int argc, char **argv) { return cli_view(argc, argv, stats); }
 
 static void revoke_in(void *ctx, const char *run, unsigned uid)
 {
@@ -180,7 +177,7 @@ int verb_approve_revoke(int argc, char **argv)
 {
         cordon_error e = { 0 };
         unsigned count = 0;
-        if (cli_take(argc, argv, NULL, 0, 0) < 0)
+        if (cli_take(argc, argv, NULL) < 0)
                 return EXIT_CORDON;
 
         if (cordon_state_check(cli_context(), &e) < 0 || cordon_gates(revoke_in, &count, &e) < 0)
@@ -193,14 +190,13 @@ int verb_approve_revoke(int argc, char **argv)
 int verb_approve_decoys(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, NULL, 0, CLI_ANY);
+        int at = cli_take(argc, argv, NULL);
         if (at < 0)
                 return EXIT_CORDON;
 
-        bool on = at + 1 == argc && strcmp(argv[at], "on") == 0,
-             off = at + 1 == argc && strcmp(argv[at], "off") == 0;
-        if (!on && !off)
-                return cli_usage("decoys are on or off");
+        bool on = strcmp(argv[at], "on") == 0;
+        if (!on && strcmp(argv[at], "off") != 0)
+                return cli_usage("%s", cli_verb_now()->which);
 
         return cordon_decoys(cli_context(), on, &e) < 0 ? cli_error(&e) : 0;
 }
@@ -208,7 +204,7 @@ int verb_approve_decoys(int argc, char **argv)
 int verb_incident(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, NULL, 2, 2);
+        int at = cli_take(argc, argv, NULL);
         if (at < 0)
                 return EXIT_CORDON;
 

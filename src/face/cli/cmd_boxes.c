@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_boxes.c - verbs for running boxes: ps, stop, inspect, logs. */
-#include "base/json.h"
+#include "base/buf.h"
 #include "base/str.h"
-#include "base/vec.h"
-#include "face/cli/cli.h"
+#include "face/cli/boxes.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -15,33 +14,14 @@
 static void print_row(const struct json *o)
 {
         const struct json *command = json_get(o, "command");
-        const struct json *age = json_get(o, "age_ms");
         (void) printf("%-34s %-16s %8llds  ", cli_text_of(o, "run"), cli_text_of(o, "name"),
-                      age ? (long long) age->integer / 1000 : 0);
+                      (long long) json_int(o, "age_ms") / 1000);
         for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
                 char shown[41]; /* an argument may be an untrusted file name */
                 (void) printf("%s%s", str_inert(span_str(w->str), shown, sizeof shown), w->next ? " " : "");
         }
 
         (void) putchar('\n');
-}
-
-static void each_box(void *ctx, const char *text)
-{
-        struct cli_listing *p = ctx;
-        struct err ignored;
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        if (d && !cli_leave_out(&p->left_out, json_root(d))) {
-                if (p->asked.json)
-                        (void) printf("%s%s", p->count ? "," : "[", text);
-                else if (p->count == 0)
-                        (void) printf("%-34s %-16s %9s  %s\n", "RUN", "NAME", "AGE", "COMMAND");
-                if (!p->asked.json)
-                        print_row(json_root(d));
-                p->count++;
-        }
-
-        json_free(d);
 }
 
 static void print_words(const struct json *list)
@@ -75,13 +55,11 @@ static void print_members(const struct json *o)
 static int show_box(const char *box, bool json)
 {
         cordon_error e = { 0 };
-        struct err ignored;
         char *text = cordon_inspect(box, &e);
-
         if (!text)
                 return cli_error(&e);
 
-        struct json_doc *d = json ? NULL : json_parse("keeper", span_str(text), &ignored);
+        struct json_doc *d = json ? NULL : cli_box_state(text);
         if (d)
                 print_members(json_root(d));
         else
@@ -94,28 +72,12 @@ static int show_box(const char *box, bool json)
 
 int verb_ps(int argc, char **argv)
 {
-        struct cli_listing p = { 0 };
-        cordon_error e = { 0 };
-
-        cli_options_first(argc, argv, cli_verb_find("ps"));
-        int at = cli_options(argc, argv, cli_verb_find("ps"), &p.asked, NULL);
-        if (at < 0)
-                return EXIT_CORDON;
-
-        if (argc - at > 1)
-                return cli_usage("only one box can be given");
-
-        if (at < argc)
-                return show_box(argv[at], p.asked.json);
-
-        if (cordon_list(each_box, &p, &e) < 0)
-                return cli_error(&e);
-
-        if (p.asked.json)
-                (void) printf("%s]\n", p.count ? "" : "[");
-
-        cli_note_left_out(&p.left_out);
-        return 0;
+        static const struct cli_box_list all = {
+                "RUN                                NAME                   AGE  COMMAND", print_row, false
+        };
+        struct cli_shared o = { 0 };
+        int at = cli_take(argc, argv, &o);
+        return at < 0 ? EXIT_CORDON : at < argc ? show_box(argv[at], o.json) : cli_boxes_list(&all, o.json);
 }
 
 struct logs {
@@ -169,13 +131,9 @@ int verb_logs(int argc, char **argv)
 {
         cordon_error e = { 0 };
         struct logs l = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("logs"));
-        int at = cli_options(argc, argv, cli_verb_find("logs"), &l, NULL);
+        int at = cli_take(argc, argv, &l);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (argc - at != 1)
-                return cli_usage("name one box; `cordon ps` lists running boxes");
 
         int r = cordon_logs(cli_context(), argv[at], l.follow, isatty(1) ? put_shown : put_raw, &l, 1, &e);
         if (l.n > 0)
@@ -200,8 +158,8 @@ static int set_grace(void *ctx, const char *value)
 }
 
 const struct cli_option stop_options[] = {
-        { "kill", 'k', NULL, "at once, without asking", CLI_FLAG(struct stop, kill) },
-        { "time", 't', "SECONDS", "how long to wait before killing (default 10)", set_grace },
+        { "kill", 'k', NULL, "send SIGKILL at once", CLI_FLAG(struct stop, kill) },
+        { "time", 't', "SECONDS", "seconds between SIGTERM and SIGKILL (default: 10)", CLI_CALL(set_grace) },
         { 0 },
 };
 
@@ -213,67 +171,24 @@ static bool is_gone(const char *which)
         return state == NULL;
 }
 
-/* The running boxes, queried once for all names of the command line. */
-struct known {
-        char run[64], name[72];
-        bool session;
-};
-struct known_boxes {
-        struct known *v;
-        size_t n, cap;
-        bool failed;
-};
-
-static void know_box(void *ctx, const char *text)
+/* A name of the command line as the whole id of its box; what it does not name is reported when it is
+ * stopped. A session ends in order, and reports the changes that it held back: then nothing is left to stop.
+ */
+static const char *find_box(const char *given, char ret[64], int *status)
 {
-        struct known_boxes *k = ctx;
-        struct err ignored;
-        if (vec_room((void **) &k->v, k->n, &k->cap, sizeof *k->v) < 0) {
-                k->failed = true;
-                return;
-        }
-
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        struct known *one = &k->v[k->n];
-        if (d) {
-                (void) snprintf(one->run, sizeof one->run, "%s", cli_text_of(json_root(d), "run"));
-                bool answered = json_get(json_root(d), "refused") == NULL;
-                (void) snprintf(one->name, sizeof one->name, "%s",
-                                answered ? cli_text_of(json_root(d), "name") : "");
-                one->session = json_get(json_root(d), "session") != NULL;
-                k->n++;
-        }
-
+        cordon_error ignored;
+        char *text = cordon_inspect(given, &ignored);
+        struct json_doc *d = cli_box_state(text);
+        (void) snprintf(ret, 64, "%s", d ? cli_text_of(json_root(d), "run") : given);
+        bool session = d && json_get(json_root(d), "session");
         json_free(d);
-}
+        cordon_free(text);
+        if (!session)
+                return d ? ret : given;
 
-/* The full id of the one box that this names; else the given text, and the library reports the error. */
-static const char *whole_id(const struct known_boxes *k, const char *given)
-{
-        const char *found = given;
-        size_t matches = 0;
-        for (size_t i = 0; i < k->n; i++)
-                if (given[0] &&
-                    (strncmp(k->v[i].run, given, strlen(given)) == 0 || strcmp(k->v[i].name, given) == 0)) {
-                        found = k->v[i].run;
-                        matches++;
-                }
-
-        return matches == 1 ? found : given;
-}
-
-/* A session ends in order, and reports the changes that it held back. */
-static int stop_sessions(const struct known_boxes *k, const char **which, size_t n)
-{
-        int status = 0;
-        for (size_t i = 0; i < n; i++)
-                for (size_t j = 0; j < k->n && which[i]; j++)
-                        if (k->v[j].session && strcmp(k->v[j].run, which[i]) == 0) {
-                                status = cli_session_end(which[i], false) ? EXIT_CORDON : status;
-                                which[i] = NULL;
-                        }
-
-        return status;
+        if (cli_session_end(ret, false) != 0)
+                *status = EXIT_CORDON;
+        return NULL;
 }
 
 /* Waits until all are gone, up to a timeout; those that are gone become NULL. Returns true if none is
@@ -323,30 +238,23 @@ static int stop_all(const char **which, size_t n, const struct stop *s)
 int verb_stop(int argc, char **argv)
 {
         struct stop s = { .grace_s = 10 };
-        cli_options_first(argc, argv, cli_verb_find("stop"));
-        int at = cli_options(argc, argv, cli_verb_find("stop"), &s, NULL);
+        int at = cli_take(argc, argv, &s);
         if (at < 0)
                 return EXIT_CORDON;
 
-        if (at == argc)
-                return cli_usage("name a box; `cordon ps` lists them");
-
-        cordon_error e = { 0 };
-        struct known_boxes k = { 0 };
         size_t n = (size_t) (argc - at);
         const char **which = calloc(n, sizeof *which);
-        int status = EXIT_CORDON;
-        if (!which || cordon_list(know_box, &k, &e) < 0 || k.failed) {
-                status = which && !k.failed ? cli_error(&e) : cli_usage("no memory");
-        } else {
-                for (size_t i = 0; i < n; i++)
-                        which[i] = whole_id(&k, argv[at + (int) i]);
-                int sessions = stop_sessions(&k, which, n);
+        char(*ids)[64] = calloc(n, sizeof *ids);
+        int sessions = 0, status = EXIT_CORDON;
+        for (size_t i = 0; which && ids && i < n; i++)
+                which[i] = find_box(argv[at + (int) i], ids[i], &sessions);
+
+        if (which && ids)
                 status = stop_all(which, n, &s);
-                status = status ? status : sessions;
-        }
+        else
+                (void) cli_usage("no memory");
 
         free(which);
-        free(k.v);
-        return status;
+        free(ids);
+        return status ? status : sessions;
 }

@@ -8,8 +8,8 @@
 #include <string.h>
 
 struct many {
+        struct cli_shared asked;
         const char *temporary, *kept;
-        bool json;
         unsigned bad;
 };
 
@@ -21,7 +21,6 @@ const struct cli_option merge_options[] = {
 
 const struct cli_option collect_options[] = {
         { "kept", 0, "DIR", "the checkpoints, a file for each host", CLI_TEXT(struct many, kept) },
-        { "json", 0, NULL, "for programs, one line for each host", CLI_FLAG(struct many, json) },
         { 0 },
 };
 
@@ -32,12 +31,9 @@ int verb_merge(int argc, char **argv)
         struct many m = { 0 };
         cordon_error e = { 0 };
         cordon_merged sum;
-        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
+        int at = cli_take(argc, argv, &m);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (at == argc)
-                return cli_usage("which ledgers? For example: cordon ledger merge ledgers/* >all.jsonl");
 
         const char *place = getenv("TMPDIR");
         if (m.temporary || !place || place[0] != '/')
@@ -64,7 +60,7 @@ static void say_host(void *ctx, const cordon_collected *c)
         AUTO_BUF(out);
         bool fits = strcmp(c->verdict, "fits") == 0;
         m->bad += !fits;
-        if (m->json) {
+        if (m->asked.json) {
                 buf_puts(&out, "{\"host\":");
                 buf_json(&out, span_str(c->host));
                 buf_member(&out, "verdict", c->verdict);
@@ -86,7 +82,7 @@ int verb_collect(int argc, char **argv)
 {
         struct many m = { 0 };
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
+        int at = cli_take(argc, argv, &m);
         if (at < 0)
                 return EXIT_CORDON;
 

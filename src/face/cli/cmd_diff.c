@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_diff.c - `cordon diff`: forms, colour and pager as users of git expect them. */
-#include "base/json.h"
-#include "face/cli/cli.h"
+#include "face/cli/boxes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,62 +11,21 @@
 #include <unistd.h>
 
 struct diff {
+        struct cli_shared asked;
+        bool stat, names, list, no_pager;
         cordon_work_form form;
-        bool list, json, no_pager, verbose;
         const char *theirs[CLI_LIST_MAX + 1]; /* NULL-terminated */
-        enum { COLOUR_AUTO = 0, COLOUR_ALWAYS, COLOUR_NEVER } colour;
+        const char *colour;
 };
 
-static int set_stat(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diff *) ctx)->form = CORDON_WORK_STAT;
-        return 0;
-}
-
-static int set_names(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diff *) ctx)->form = CORDON_WORK_NAMES;
-        return 0;
-}
-
-static int set_json(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct diff *) ctx)->form = CORDON_WORK_JSON;
-        ((struct diff *) ctx)->json = true;
-        return 0;
-}
-
-static int set_colour(void *ctx, const char *value)
-{
-        static const char *const words[] = { "auto", "always", "never" };
-        for (unsigned i = 0; i < 3; i++)
-                if (strcmp(value, words[i]) == 0) {
-                        ((struct diff *) ctx)->colour = i;
-                        return 0;
-                }
-
-        return cli_usage("--color takes auto, always or never"), -1;
-}
-
-static int add_theirs(void *ctx, const char *value)
-{
-        return cli_list_add(((struct diff *) ctx)->theirs, "--theirs", value);
-}
-
 const struct cli_option diff_options[] = {
-        { "stat", 0, NULL, "one line for each entry", set_stat },
-        { "name-only", 0, NULL, "names, quoted as git quotes them", set_names },
-        { "json", 0, NULL, "for programs", set_json },
-        { "theirs", 0, "PATH", "of conflicts there: what the host has, against what the box left",
-          add_theirs },
-        { "verbose", 'v', NULL, "every entry of directories that are summed up, and why each is flagged",
-          CLI_FLAG(struct diff, verbose) },
-        { "list", 'l', NULL, "the overlays there are", CLI_FLAG(struct diff, list) },
-        { "color", 0, "auto|always|never", "(default: auto)", set_colour },
-        { "no-pager", 0, NULL, "never through $PAGER", CLI_FLAG(struct diff, no_pager) },
+        { "stat", 0, NULL, "one line for each entry", CLI_FLAG(struct diff, stat) },
+        { "name-only", 0, NULL, "names, quoted as git quotes them", CLI_FLAG(struct diff, names) },
+        { "theirs", 0, "PATH", "show conflicts below PATH: the host's version against the box's",
+          CLI_LIST(struct diff, theirs) },
+        { "list", 'l', NULL, "list overlays", CLI_FLAG(struct diff, list) },
+        { "color", 0, "auto|always|never", "(default: auto)", CLI_TEXT(struct diff, colour) },
+        { "no-pager", 0, NULL, "do not use $PAGER", CLI_FLAG(struct diff, no_pager) },
         { 0 },
 };
 
@@ -161,11 +119,10 @@ static bool wants_colour(void)
 static bool is_running(const char *run, char ret[64])
 {
         cordon_error ignored;
-        struct err odd;
         char found[64];
         bool there = cordon_work_find(cli_context(), run, found, &ignored) == 0;
         char *state = cordon_inspect(there ? found : run, &ignored);
-        struct json_doc *doc = state ? json_parse("keeper", span_str(state), &odd) : NULL;
+        struct json_doc *doc = cli_box_state(state);
         const struct json *id = doc ? json_get(json_root(doc), "run") : NULL;
         bool runs = id && id->str && (size_t) snprintf(ret, 64, "%s", id->str) < 64;
         json_free(doc);
@@ -180,7 +137,8 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         int status = 0;
         FILE *to = stdout;
         bool terminal = isatty(1);
-        bool colour = d->colour == COLOUR_ALWAYS || (d->colour == COLOUR_AUTO && wants_colour());
+        bool automatic = !d->colour || strcmp(d->colour, "auto") == 0;
+        bool colour = automatic ? wants_colour() : strcmp(d->colour, "always") == 0;
         bool paged = terminal && !d->no_pager && (d->form == CORDON_WORK_TEXT || d->form == CORDON_WORK_STAT);
         pid_t pager = paged ? start_pager(&to) : -1;
         if (!to)
@@ -191,7 +149,7 @@ static int show(const struct diff *d, const char *run, const char *const *paths)
         cordon_work_diff_options o = { .run = run,
                                        .form = d->form,
                                        .colour = colour,
-                                       .verbose = d->verbose,
+                                       .verbose = d->asked.verbose,
                                        .paths = paths,
                                        .theirs = d->theirs[0] ? d->theirs : NULL,
                                        .out = cli_progress_sink,
@@ -229,7 +187,7 @@ static int show_copy(const struct diff *d, const char *run, const char *const *p
         if (cordon_work_copy_running(cli_context(), run, copy, &e) < 0)
                 return cli_error(&e);
 
-        if (!d->json)
+        if (!d->asked.json)
                 cli_note("note: the box is still running; changes so far");
 
         int status = show(d, copy, paths);
@@ -243,16 +201,20 @@ int verb_diff(int argc, char **argv)
         cordon_error e = { 0 };
         const char *run;
         const char *const *paths;
-        cli_options_before_paths(argc, argv, cli_verb_find("diff"));
-        int at = cli_options(argc, argv, cli_verb_find("diff"), &d, NULL);
+        int at = cli_take(argc, argv, &d);
         if (at < 0)
                 return EXIT_CORDON;
 
-        if (d.list && cli_no_words(argc, at, "diff --list"))
-                return EXIT_CORDON;
+        d.form = d.asked.json ? CORDON_WORK_JSON
+                 : d.names    ? CORDON_WORK_NAMES
+                 : d.stat     ? CORDON_WORK_STAT
+                              : CORDON_WORK_TEXT;
+        if (d.list && at < argc)
+                return cli_usage("--list takes no arguments");
 
         if (d.list)
-                return cordon_work_list(cli_context(), d.json, cli_sink, stdout, &e) < 0 ? cli_error(&e) : 0;
+                return cordon_work_list(cli_context(), d.asked.json, cli_sink, stdout, &e) < 0 ? cli_error(&e)
+                                                                                               : 0;
 
         if (d.theirs[0] && d.form != CORDON_WORK_TEXT)
                 return cli_usage("--theirs cannot be combined with --stat, --name-only or --json");

@@ -4,10 +4,10 @@
 
 int verb_doctor(int argc, char **argv)
 {
-        struct cli_json asked = { 0 };
+        struct cli_shared asked = { 0 };
         cordon_error e = { 0 };
         int ok = 0;
-        if (cli_take(argc, argv, &asked, 0, 0) < 0)
+        if (cli_take(argc, argv, &asked) < 0)
                 return EXIT_CORDON;
 
         unsigned swept = cordon_sweep();

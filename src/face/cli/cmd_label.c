@@ -7,49 +7,37 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct label {
-        bool json;
-        const char *reason;
-};
-
-const struct cli_option label_options[] = {
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct label, json), LABEL_SHOW },
-        { "reason", 0, "TEXT", "record this reason", CLI_TEXT(struct label, reason), LABEL_DROP },
-        { 0 },
-};
-
-static int show(const struct label *l, char **words)
+int verb_label_show(int argc, char **argv)
 {
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
-        char *text =
-                cordon_label_show(cli_context(), words[0] ? (const char *const *) words : NULL, l->json, &e);
-        if (!text)
-                return cli_error(&e);
-
-        (void) fputs(text[0] ? text : "no labelled files\n", stdout);
-        free(text);
-        return 0;
-}
-
-static int change(const struct label *l, char **words, bool drop)
-{
-        cordon_error e = { 0 };
-        AUTO_BUF(labels);
-        for (char **w = words + 1; *w; w++)
-                buf_printf(&labels, "%s%s", w > words + 1 ? " " : "", *w);
-
-        int r = drop ? cordon_label_drop(cli_context(), words[0], buf_str(&labels), l->reason, &e)
-                     : cordon_label_stamp(cli_context(), words[0], buf_str(&labels), &e);
-        return r < 0 ? cli_error(&e) : 0;
-}
-
-int verb_label(int argc, char **argv)
-{
-        struct label l = { 0 };
-        unsigned part = cli_verb_now()->part;
-        int at = cli_take(argc, argv, &l, part == LABEL_SHOW ? 0 : 2, CLI_ANY);
+        int at = cli_take(argc, argv, &o);
         if (at < 0)
                 return EXIT_CORDON;
 
-        return part == LABEL_SHOW ? show(&l, argv + at) : change(&l, argv + at, part == LABEL_DROP);
+        const char *const *paths = at < argc ? (const char *const *) argv + at : NULL;
+        char *text = cordon_label_show(cli_context(), paths, o.json, &e);
+        if (text && !text[0])
+                (void) puts("no labelled files");
+        return cli_give(text, &e);
 }
+
+static int change(int argc, char **argv, bool drop)
+{
+        struct cli_shared o = { 0 };
+        cordon_error e = { 0 };
+        AUTO_BUF(labels);
+        int at = cli_take(argc, argv, &o);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        for (int i = at + 1; i < argc; i++)
+                buf_printf(&labels, "%s%s", i > at + 1 ? " " : "", argv[i]);
+
+        int r = drop ? cordon_label_drop(cli_context(), argv[at], buf_str(&labels), o.reason, &e)
+                     : cordon_label_stamp(cli_context(), argv[at], buf_str(&labels), &e);
+        return r < 0 ? cli_error(&e) : 0;
+}
+
+int verb_label_add(int argc, char **argv) { return change(argc, argv, false); }
+int verb_label_drop(int argc, char **argv) { return change(argc, argv, true); }

@@ -7,203 +7,118 @@
 #include "face/cli/cli.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <termios.h>
 #include <unistd.h>
 
 enum { POLICY_BYTES = 1 << 20 };
 
 struct teach {
+        struct cli_shared asked;
         cordon_learning l;
         const char *output, *policy;
+        const char *network, *input;
         const char *net_to[CLI_LIST_MAX + 1], *with[CLI_LIST_MAX + 1], *read[CLI_LIST_MAX + 1];
         char paths[CLI_LIST_MAX][PATH_MAX];
-        bool json, log;
+        bool log, gpu;
         struct cli_progress progress;
-        bool verbose;
 };
-
-static int take_runs(void *ctx, const char *value)
-{
-        return cli_count("-n", value, 1, 64, &((struct teach *) ctx)->l.runs);
-}
-
-static int take_time(void *ctx, const char *value)
-{
-        return cli_seconds("--time", value, "30s", &((struct teach *) ctx)->l.seconds);
-}
-
-static int take_max_runs(void *ctx, const char *value)
-{
-        return cli_count("--max-runs", value, 1, 100000, &((struct teach *) ctx)->l.boxes);
-}
-
-static int take_status(void *ctx, const char *value)
-{
-        unsigned n = 0;
-        int r = cli_count("--status", value, 0, 255, &n);
-        ((struct teach *) ctx)->l.status = (int) n;
-        return r;
-}
-
-static int take_input(void *ctx, const char *value)
-{
-        struct teach *t = ctx;
-        t->l.input = cli_open_input("--input", value);
-        if (t->l.input >= 0 && lseek(t->l.input, 0, SEEK_SET) < 0)
-                return cli_usage("--input %s: each run reads it from its beginning, and this has none",
-                                 value),
-                       -1;
-
-        if (t->l.input < 0)
-                return -1;
-
-        return 0;
-}
-
-/* ---- the network, and credentials ---- */
-
-static int take_gpu(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct teach *) ctx)->l.gpu = 1;
-        return 0;
-}
-
-static int take_network(void *ctx, const char *value)
-{
-        static const char *const names[] = { [CORDON_LEARN_NET_DENY] = "deny",
-                                             [CORDON_LEARN_NET_MOCK] = "mock",
-                                             [CORDON_LEARN_NET_ASK] = "ask" };
-        for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
-                if (strcmp(value, names[i]) == 0) {
-                        ((struct teach *) ctx)->l.net = (cordon_learn_net) i;
-                        return 0;
-                }
-
-        return cli_usage("--network takes deny, mock or ask, not %s", value), -1;
-}
 
 static int take_net(void *ctx, const char *value)
 {
         struct teach *t = ctx;
+        size_t n = cli_list_count(t->net_to);
         bool way = strcmp(value, "deny") == 0 || strcmp(value, "mock") == 0 || strcmp(value, "ask") == 0;
-        if (way || value[0] == '\0' || strpbrk(value, "/ *"))
+        if (way || value[0] == '\0' || strpbrk(value, "/ *") || n == CLI_LIST_MAX)
                 return cli_usage("--net takes a host or host:port, not %s%s", value,
                                  way ? "; --network takes that" : ""),
                        -1;
-        t->l.net = CORDON_LEARN_NET_ASK;
-        t->l.net_to = t->net_to;
-        return cli_list_add(t->net_to, "--net", value);
+
+        t->net_to[n] = value;
+        return 0;
 }
 
-static int take_with(void *ctx, const char *value)
+/* ---- what the options mean ---- */
+
+static int open_input(struct teach *t)
 {
-        struct teach *t = ctx;
-        t->l.with = t->with;
-        return cli_list_add(t->with, "--with", value);
+        t->l.input = cli_open_input("--input", t->input);
+        if (t->l.input >= 0 && lseek(t->l.input, 0, SEEK_SET) < 0)
+                return cli_usage("--input %s: each run reads it from its beginning, and this has none",
+                                 t->input),
+                       -1;
+
+        return t->l.input < 0 ? -1 : 0;
 }
 
-/* As in a line, without its last slash. */
-static int take_read(void *ctx, const char *value)
+/* As in a line, without their last slash. */
+static int clean_paths(struct teach *t)
 {
-        struct teach *t = ctx;
         char here[PATH_MAX] = "/";
-        size_t n = 0;
+        for (size_t i = 0; t->read[i]; i++) {
+                if ((t->read[i][0] != '/' && !getcwd(here, sizeof here)) ||
+                    !path_join(here, t->read[i], t->paths[i], sizeof t->paths[i]))
+                        return cli_usage("--read %s: the path is too long", t->read[i]), -1;
+                t->read[i] = t->paths[i];
+        }
 
-        while (t->read[n])
-                n++;
-
-        if (n == CLI_LIST_MAX)
-                return cli_usage("--read can be given %d times", CLI_LIST_MAX), -1;
-
-        if ((value[0] != '/' && !getcwd(here, sizeof here)) ||
-            !path_join(here, value, t->paths[n], sizeof t->paths[n]))
-                return cli_usage("--read %s: the path is too long", value), -1;
-
-        t->read[n] = t->paths[n];
-        t->l.read = t->read;
         return 0;
 }
 
-static int take_stage(void *ctx, const char *value)
+static cordon_learn_net network_of(const struct teach *t)
 {
-        ((struct teach *) ctx)->l.stage = value;
-        return strcmp(value, "live") == 0 || strcmp(value, "test") == 0
-                       ? 0
-                       : (cli_usage("--stage takes live or test, not %s; --network mock reaches nothing",
-                                    value),
-                          -1);
-}
+        if (t->network)
+                return t->network[0] == 'd'   ? CORDON_LEARN_NET_DENY
+                       : t->network[0] == 'm' ? CORDON_LEARN_NET_MOCK
+                                              : CORDON_LEARN_NET_ASK;
 
-static int take_answers(void *ctx, const char *value)
-{
-        struct teach *t = ctx;
-        t->l.answers = value;
-        t->l.net = CORDON_LEARN_NET_MOCK;
-        return 0;
+        return t->l.answers   ? CORDON_LEARN_NET_MOCK
+               : t->net_to[0] ? CORDON_LEARN_NET_ASK
+                              : CORDON_LEARN_NET_DENY;
 }
 
 /* Only on the terminal: the command's input and output cannot answer. */
 static int ask(void *ctx, const char *to, const char *what)
 {
-        char answer[16] = "", shown_to[300], shown[330];
+        char shown_to[300], shown[330];
+        AUTO_BUF(about);
+        AUTO_BUF(question);
         cli_progress_clear(ctx);
-        int tty = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-        if (tty < 0)
-                return 0;
-
-        (void) str_inert(span_str(to), shown_to, sizeof shown_to);
-        (void) str_inert(span_str(what), shown, sizeof shown);
-        (void) tcflush(tty, TCIFLUSH); /* input typed before the question is discarded */
-        (void) dprintf(
-                tty,
-                "cordon: %s\ncordon: let it reach %s for real, now and in every run of this learning? [y/N] ",
-                shown, shown_to);
-        ssize_t n = read(tty, answer, sizeof answer - 1);
-        (void) close(tty);
-        return n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+        buf_printf(&about, "cordon: %s\n", str_inert(span_str(what), shown, sizeof shown));
+        buf_printf(&question, "cordon: let it reach %s for real, now and in every run of this learning?",
+                   str_inert(span_str(to), shown_to, sizeof shown_to));
+        return cli_ask(buf_str(&about), buf_str(&question)) > 0;
 }
 
-#define SHARED                                                                                               \
-        { "output", 'o', "FILE",                                                                             \
-          "write the policy there, when it passes; never over another file (- is standard output)",          \
-          CLI_TEXT(struct teach, output) },                                                                  \
-                { "input", 'i', "FILE", "what the command reads on standard input (default: nothing)",       \
-                  take_input },                                                                              \
-                { "status", 0, "N", "the exit status that counts as passed (default: 0)", take_status },     \
-                { "time", 0, "TIME", "time limit of each run (default: 60s)", take_time },                   \
-                { "max-runs", 0, "N", "stop after this many runs (default: 400)", take_max_runs },           \
-                { "network", 0, "deny|mock|ask", "how to treat the network (default: deny)", take_network }, \
-                { "net", 0, "HOST[:PORT]", "allow this host (repeatable)", take_net },                       \
-                { "stage", 0, "live|test", "with ask: where places lead", take_stage },                      \
-                { "places", 0, "FILE", "where @name leads; hosts are proposed as places",                    \
-                  CLI_TEXT(struct teach, l.places) },                                                        \
-                { "answers", 0, "FILE", "mock, with these recorded exchanges", take_answers },               \
-                { "with", 0, "NAME", "give it a dummy of this credential; never the real one", take_with },  \
-                { "verbose", 'v', NULL, "print what each box tries", CLI_FLAG(struct teach, verbose) },      \
-                { "json", 0, NULL, "for programs", CLI_FLAG(struct teach, json) },                           \
-        {                                                                                                    \
-                0                                                                                            \
-        }
-
 const struct cli_option learn_options[] = {
-        { "runs", 'n', "RUNS", "learn it so often (default: 3)", take_runs },
-        { "read", 0, "PATH",
-          "this path below your home may be learned although a name in it begins with a dot", take_read },
-        { "gpu", 0, NULL, "begin with the `gpu` door; without /dev/fuse its lack is not reported", take_gpu },
-        SHARED
-};
-const struct cli_option tighten_options[] = {
-        { "policy", 'p', "POLICY", "the policy whose doors are tried", CLI_TEXT(struct teach, policy) },
-        { "log", 0, NULL, "close what past runs did not use, from the ledger", CLI_FLAG(struct teach, log) },
-        { "runs", 'n', "RUNS",
-          "prove the result so often; with --log, at least so many past runs (default: 3)", take_runs },
-        SHARED,
+        { "policy", 'p', "POLICY", "the policy whose doors are tried", CLI_TEXT(struct teach, policy),
+          TIGHTEN },
+        { "log", 0, NULL, "close the doors that past runs in the ledger did not use",
+          CLI_FLAG(struct teach, log), TIGHTEN },
+        { "output", 'o', "FILE",
+          "write the policy there, when it passes; never over another file (- is standard output)",
+          CLI_TEXT(struct teach, output) },
+        { "runs", 'n', "RUNS", "number of runs, or of past runs at least (default: 3)",
+          CLI_COUNT(struct teach, l.runs, 1, 64) },
+        { "read", 0, "PATH", "also learn PATH below your home, although a name in it begins with a dot",
+          CLI_LIST(struct teach, read), LEARN },
+        { "gpu", 0, NULL, "begin with the `gpu` door; without /dev/fuse its lack is not reported",
+          CLI_FLAG(struct teach, gpu), LEARN },
+        { "input", 'i', "FILE", "standard input of the command (default: empty)",
+          CLI_TEXT(struct teach, input) },
+        { "time", 0, "TIME", "time limit of each run (default: 60s)", CLI_SECONDS(struct teach, l.seconds) },
+        { "max-runs", 0, "N", "stop after this many runs (default: 400)",
+          CLI_COUNT(struct teach, l.boxes, 1, 100000) },
+        { "network", 0, "deny|mock|ask", "how to treat the network (default: deny)",
+          CLI_TEXT(struct teach, network) },
+        { "net", 0, "HOST[:PORT]", "allow this host (repeatable)", CLI_CALL(take_net) },
+        { "stage", 0, "live|test", "with ask: where places lead", CLI_TEXT(struct teach, l.stage) },
+        { "answers", 0, "FILE", "mock, with these recorded exchanges", CLI_TEXT(struct teach, l.answers) },
+        { "with", 0, "NAME", "give it a dummy of this credential; never the real one",
+          CLI_LIST(struct teach, with) },
+        { 0 },
 };
 
 /* ---- results ---- */
@@ -258,13 +173,13 @@ static int print_learned(const struct teach *t, const cordon_learned *r)
                 status = cli_new_file(t->output, 0644, span_str(r->policy),
                                       "what was learned is on standard output instead");
 
-        if (t->json)
+        if (t->asked.json)
                 print_json(r);
 
         if (!r->passed) {
-                if (!t->json)
+                if (!t->asked.json)
                         (void) fprintf(stderr, "cordon: no policy: the command failed: %s", r->last);
-                if (!t->json && !r->refused_net && !r->refused_dot)
+                if (!t->asked.json && !r->refused_net && !r->refused_dot)
                         (void) cli_hint(
                                 "%s", r->unobserved ? "this host cannot report blocked lookups, so only "
                                                       "files below the current directory and on the command "
@@ -274,7 +189,7 @@ static int print_learned(const struct teach *t, const cordon_learned *r)
                 return 1;
         }
 
-        if ((here || status != 0) && !t->json)
+        if ((here || status != 0) && !t->asked.json)
                 (void) fputs(r->policy, stdout);
 
         return status;
@@ -286,7 +201,7 @@ static void say_trying(void *ctx, const char *trying, size_t box, size_t total)
         struct teach *t = ctx;
         char line[80];
         (void) total;
-        if (t->verbose) {
+        if (t->asked.verbose) {
                 (void) fprintf(stderr, "cordon: box %zu: %s\n", box, trying);
                 return;
         }
@@ -295,17 +210,20 @@ static void say_trying(void *ctx, const char *trying, size_t box, size_t total)
         cli_progress(&t->progress, line, box, 0);
 }
 
-static int prepare(struct teach *t, int argc, char **argv, const char *verb)
+static int prepare(struct teach *t, int argc, char **argv)
 {
-        int at = cli_options(argc, argv, cli_verb_find(verb), t, NULL);
-        if (at >= 0 && at == argc && !t->log)
-                return cli_usage("no command given; for example: cordon %s -- ls",
-                                 strcmp(verb, "learn") != 0 ? "policy tighten -p task.cordon" : verb),
-                       -1;
+        int at = cli_take(argc, argv, t);
+        if (at < 0 || (t->input && open_input(t) < 0) || clean_paths(t) < 0)
+                return -1;
 
-        if (at >= 0 && at < argc)
-                t->l.argv = (const char *const *) argv + at;
-
+        t->l.argv = at < argc ? (const char *const *) argv + at : NULL;
+        t->l.places = t->asked.places;
+        t->l.status = (int) t->asked.status;
+        t->l.net = network_of(t);
+        t->l.net_to = t->net_to[0] ? t->net_to : NULL;
+        t->l.with = t->with[0] ? t->with : NULL;
+        t->l.read = t->read[0] ? t->read : NULL;
+        t->l.gpu = t->gpu;
         t->progress = cli_progress_begin();
         t->l.agree = ask;
         t->l.agree_ctx = &t->progress;
@@ -314,9 +232,8 @@ static int prepare(struct teach *t, int argc, char **argv, const char *verb)
         bool here = !t->output || strcmp(t->output, "-") == 0;
 
         /* Before anything runs: learning is useless if the policy cannot be written. */
-        return at < 0 || (!here &&
-                          cli_new_file_may(t->output,
-                                           "nothing was run; take another name, or none for standard output"))
+        return !here && cli_new_file_may(t->output,
+                                         "nothing was run; take another name, or none for standard output")
                        ? -1
                        : 0;
 }
@@ -336,7 +253,7 @@ int cli_learn(int argc, char **argv, const char *lines)
         struct teach t = { .l = { .input = -1 } };
         cordon_learned r;
         cordon_error e = { 0 };
-        if (prepare(&t, argc, argv, "learn") < 0)
+        if (prepare(&t, argc, argv) < 0)
                 return EXIT_CORDON;
 
         int learned = cordon_learn(cli_context(), &t.l, &r, &e);
@@ -346,7 +263,7 @@ int cli_learn(int argc, char **argv, const char *lines)
 
         add_lines(&r, lines);
         int status = print_learned(&t, &r);
-        if (!t.json) {
+        if (!t.asked.json) {
                 say_refused(&r);
                 say_learned(&r);
         }
@@ -361,21 +278,20 @@ char *cli_policy_text(const char *path, size_t *ret_len)
 {
         const char *stock = cordon_stock_text(path);
         AUTO_FD(fd, stock ? -1 : cli_open_input(NULL, path));
+        struct buf text = { 0 };
         if (!stock && fd < 0)
                 return NULL;
 
-        char *text = malloc(POLICY_BYTES + 1);
-        ssize_t n = !text   ? -1
-                    : stock ? snprintf(text, POLICY_BYTES, "%s", stock)
-                            : fd_read_all(fd, text, POLICY_BYTES + 1);
-        if (n < 0 || n > POLICY_BYTES) {
-                (void) cli_usage("%s: %s", path, n < 0 ? strerror(errno) : "a policy file is limited to 1M");
-                free(text);
+        buf_puts(&text, stock ? stock : "");
+        if (!stock && cli_read(fd, POLICY_BYTES, &text) < 0) {
+                (void) cli_usage("%s: %s", path,
+                                 errno == EFBIG ? "a policy file is limited to 1M" : strerror(errno));
+                buf_done(&text);
                 return NULL;
         }
 
-        *ret_len = (size_t) n;
-        return text;
+        *ret_len = text.n;
+        return text.p;
 }
 
 /* The basis of the proposal. */
@@ -400,7 +316,7 @@ static int tighten(struct teach *t)
                 return cli_error(&e);
 
         int status = print_learned(t, &r);
-        if (!t->json && r.passed) {
+        if (!t->asked.json && r.passed) {
                 for (char *line = r.closed, *end; *line; line = end + 1) {
                         end = strchr(line, '\n');
                         (void) fprintf(stderr, "cordon: not %s: %.*s\n", t->log ? "used" : "needed",
@@ -424,8 +340,11 @@ static int tighten(struct teach *t)
 int verb_tighten(int argc, char **argv)
 {
         struct teach t = { .l = { .input = -1 } };
-        if (prepare(&t, argc, argv, "policy tighten") < 0)
+        if (prepare(&t, argc, argv) < 0)
                 return EXIT_CORDON;
+
+        if (!t.l.argv && !t.log)
+                return cli_usage("no command given; for example: cordon policy tighten -p task.cordon -- ls");
 
         if (!t.policy)
                 return cli_usage(

@@ -1,30 +1,52 @@
 /* SPDX-License-Identifier: MIT */
-/* face/cli/cmd_ledger_more.c - the ledger's other verbs: trace, verify, note. */
+/* face/cli/cmd_ledger_more.c - the ledger's other verbs: trace, verify, note, report; and queries of several
+ * ledgers at once. */
 #include "base/buf.h"
 #include "base/fd.h"
 #include "face/cli/cli.h"
+#include "face/cli/handle_options.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct more {
+/* The query of the given ones, or of the user's own. */
+char *cli_ledgers_log(const char *const *from, cordon_log_view view, const char *arg, cordon_error *e)
+{
+        if (!from[0])
+                return cordon_log(cli_context(), view, arg, e);
+
+        cordon_ledgers *all = cordon_ledgers_open(cli_context(), from, cli_list_count(from), e);
+        char *text = all ? cordon_ledgers_log(all, view, arg, e) : NULL;
+        cordon_ledgers_free(all);
+        return text;
+}
+
+struct ways {
         bool back, forward, json;
-        struct cli_ledgers ledgers;
-        const char *proof, *key, *checkpoint, *from;
 };
 
-static int set_ledger(void *ctx, const char *value)
+static char *trace_in(const char *const *from, const char *id, const struct ways *w, cordon_error *e)
 {
-        return cli_ledgers_add(&((struct more *) ctx)->ledgers, value);
+        if (!from[0])
+                return cordon_trace(cli_context(), id, w->back, w->forward, w->json, e);
+
+        cordon_ledgers *all = cordon_ledgers_open(cli_context(), from, cli_list_count(from), e);
+        char *text = all ? cordon_ledgers_trace(all, id, w->back, w->forward, w->json, e) : NULL;
+        cordon_ledgers_free(all);
+        return text;
 }
+
+struct more {
+        struct cli_shared asked;
+        bool back, forward;
+        const char *proof, *key, *checkpoint, *from;
+};
 
 const struct cli_option trace_options[] = {
         { "back", 'b', NULL, "its causes (default: both)", CLI_FLAG(struct more, back) },
         { "forward", 'f', NULL, "what came of it (default: both)", CLI_FLAG(struct more, forward) },
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct more, json) },
-        { "from", 0, "DIR", "read this ledger (repeatable)", set_ledger },
         { 0 },
 };
 
@@ -32,21 +54,17 @@ int verb_trace(int argc, char **argv)
 {
         struct more m = { 0 };
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
+        int at = cli_take(argc, argv, &m);
         if (at < 0)
                 return EXIT_CORDON;
 
-        if (argc - at != 1)
-                return cli_usage("which effect? `cordon ledger` lists their ids");
-
         bool both = !m.back && !m.forward;
-        struct cli_ways ways = { m.back || both, m.forward || both, m.json };
-        return cli_give(cli_ledgers_trace(&m.ledgers, argv[at], &ways, &e), &e);
+        struct ways ways = { m.back || both, m.forward || both, m.asked.json };
+        return cli_give(trace_in(m.asked.from, argv[at], &ways, &e), &e);
 }
 
 const struct cli_option verify_options[] = {
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct more, json) },
-        { "checkpoint", 0, "FILE", "hold the ledger against checkpoints that you have kept",
+        { "checkpoint", 0, "FILE", "compare the ledger with checkpoints that you kept",
           CLI_TEXT(struct more, checkpoint) },
         { "proof", 0, "FILE", "check a proof of one record, without a ledger", CLI_TEXT(struct more, proof) },
         { "key", 0, "FILE", "the public keys for --proof (default: this ledger's)",
@@ -57,17 +75,12 @@ const struct cli_option verify_options[] = {
 static int slurp(const char *option, const char *path, struct buf *out)
 {
         enum { MOST = 64 << 20 };
-        char chunk[4096];
-        ssize_t n = 0;
         bool here = strcmp(path, "-") == 0;
         AUTO_FD(file, here ? fcntl(0, F_DUPFD_CLOEXEC, 3) : cli_open_input(option, path));
         if (file < 0)
                 return -1;
 
-        while (out->n < MOST && (n = read(file, chunk, sizeof chunk)) > 0)
-                buf_add(out, chunk, (size_t) n);
-
-        return n < 0 || out->failed ? (cli_usage("%s cannot be read", path), -1) : 0;
+        return cli_read(file, MOST, out) < 0 ? (cli_usage("%s cannot be read", path), -1) : 0;
 }
 
 static int give_proof(char *said, int ok)
@@ -86,7 +99,7 @@ int verb_verify(int argc, char **argv)
         cordon_error e = { 0 };
         AUTO_BUF(text);
         int ok = 0;
-        if (cli_take(argc, argv, &m, 0, 0) < 0)
+        if (cli_take(argc, argv, &m) < 0)
                 return EXIT_CORDON;
 
         if (m.proof && m.checkpoint)
@@ -100,8 +113,8 @@ int verb_verify(int argc, char **argv)
                 return EXIT_CORDON;
 
         char *said = m.proof ? cordon_verify_proof(cli_context(), buf_str(&text), text.n, m.key, &ok, &e)
-                             : cordon_verify(cli_context(), buf_str(&text), m.json, &ok, &e);
-        int status = said && m.proof && m.json ? give_proof(said, ok) : cli_give(said, &e);
+                             : cordon_verify(cli_context(), buf_str(&text), m.asked.json, &ok, &e);
+        int status = said && m.proof && m.asked.json ? give_proof(said, ok) : cli_give(said, &e);
         return status ? status : !ok;
 }
 
@@ -115,17 +128,55 @@ int verb_note(int argc, char **argv)
         struct more m = { 0 };
         cordon_error e = { 0 };
         char id[64];
-        int at = cli_take(argc, argv, &m, 0, CLI_ANY);
+        int at = cli_take(argc, argv, &m);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (argc - at != 2)
-                return cli_usage(
-                        "to which record, and what? For example: cordon ledger note --from build-server "
-                        "ID 'the build failed'");
 
         if (cordon_react(cli_context(), argv[at], m.from, argv[at + 1], id, &e) < 0)
                 return cli_error(&e);
 
         return puts(id) < 0 ? EXIT_CORDON : 0;
+}
+
+/* ---- report ---- */
+
+struct report {
+        struct cli_shared asked;
+        const char *html, *postmortem;
+};
+
+const struct cli_option report_options[] = {
+        { "html", 0, "FILE", "a page with the graph of causes; - for standard output",
+          CLI_TEXT(struct report, html) },
+        { "postmortem", 0, "FILE", "Markdown, with headings for what people must say; - as above",
+          CLI_TEXT(struct report, postmortem) },
+        { 0 },
+};
+
+static int write_report(const struct report *r, cordon_log_view view, const char *run, const char *file)
+{
+        cordon_error e = { 0 };
+        char *text = cli_ledgers_log(r->asked.from, view, run, &e);
+        if (!text || strcmp(file, "-") == 0)
+                return cli_give(text, &e);
+
+        int status = cli_out_file(file, text, strlen(text)) < 0 ? EXIT_CORDON : 0;
+        cordon_free(text);
+        return status;
+}
+
+int verb_report(int argc, char **argv)
+{
+        struct report r = { 0 };
+        int at = cli_take(argc, argv, &r);
+        if (at < 0)
+                return EXIT_CORDON;
+
+        if (!r.html && !r.postmortem)
+                return cli_usage("%s", cli_verb_now()->which);
+
+        const char *run = argv[at];
+        int status = r.html ? write_report(&r, CORDON_LOG_HTML, run, r.html) : 0;
+        return status == 0 && r.postmortem ? write_report(&r, CORDON_LOG_POSTMORTEM, run, r.postmortem)
+                                           : status;
 }

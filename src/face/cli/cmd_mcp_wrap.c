@@ -21,20 +21,14 @@
 enum { NAME_BYTES = 64, DIGITS = 8, URL_MAX = 2048 };
 
 struct wrapping {
+        struct cli_shared asked;
         struct mcp_wrap_options o;
-        char *work;
         const char *url;
         char token_file[CLI_TOKEN_PATH];
         char name[NAME_BYTES];
 };
 
 /* ---- options ---- */
-
-static int set_work(void *ctx, const char *value)
-{
-        struct wrapping *w = ctx;
-        return cli_work_set(w->o.policy, &w->work, value);
-}
 
 static int set_max(void *ctx, const char *value)
 {
@@ -43,16 +37,6 @@ static int set_max(void *ctx, const char *value)
                 return cli_usage("--max takes a size from 1K to 8M"), -1;
         ((struct wrapping *) ctx)->o.max = bytes;
         return 0;
-}
-
-static int set_call_time(void *ctx, const char *value)
-{
-        return cli_seconds("--call-time", value, "30s", &((struct wrapping *) ctx)->o.seconds);
-}
-
-static int set_calls(void *ctx, const char *value)
-{
-        return cli_count("--calls", value, 1, 1000000, &((struct wrapping *) ctx)->o.rate);
 }
 
 static int set_permit(void *ctx, const char *value)
@@ -71,21 +55,13 @@ const struct cli_option mcp_wrap_options[] = {
           CLI_TEXT(struct wrapping, o.name) },
         { "url", 0, "URL", "a server over HTTP instead of a command; opens the door to it",
           CLI_TEXT(struct wrapping, url) },
-        { "http", 0, "ADDRESS", "for clients over HTTP: 127.0.0.1:PORT or unix:PATH, with a bearer token",
-          CLI_TEXT(struct wrapping, o.http) },
-        { "token-file", 0, "FILE", "HTTP: the token; made if missing (default: ~/.config/cordon/mcp-token)",
-          CLI_TEXT(struct wrapping, o.token_file) },
-        { "work", 0, "DIR", "what {work} means, and where the server starts (default: here)", set_work },
-        { "max", 0, "SIZE", "bytes of one message (default: 4M)", set_max },
-        { "call-time", 0, "TIME", "how long the server may take for an answer (default: 5m)", set_call_time },
-        { "calls", 0, "N", "calls of tools in a minute (default: 600)", set_calls },
+        { "max", 0, "SIZE", "bytes of one message (default: 4M)", CLI_CALL(set_max) },
+        { "call-time", 0, "TIME", "how long the server may take for an answer (default: 5m)",
+          CLI_SECONDS(struct wrapping, o.seconds) },
+        { "calls", 0, "N", "calls of tools in a minute (default: 600)",
+          CLI_COUNT(struct wrapping, o.rate, 1, 1000000) },
         { "permit", 0, "sampling|elicitation|roots",
-          "what the server may ask of the client (default: nothing)", set_permit },
-        { "stage", 0, "live|test|mock", "where places lead (default: live)",
-          CLI_TEXT(struct wrapping, o.stage) },
-        { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct wrapping, o.places) },
-        { "ledger", 0, "on|off", "record calls and results (default: on)",
-          CLI_TEXT(struct wrapping, o.ledger) },
+          "requests the server may make to the client (default: none)", CLI_CALL(set_permit) },
         { 0 },
 };
 
@@ -138,8 +114,8 @@ static int run_server(struct wrapping *w, char **command)
         cordon_error e = { 0 };
         char *found = NULL, *shown = NULL;
         int status = 0;
-        if (w->work && chdir(w->work) < 0)
-                return cli_usage("--work %s: %s", w->work, strerror(errno));
+        if (w->asked.work && chdir(w->asked.work) < 0)
+                return cli_usage("--work %s: %s", w->asked.work, strerror(errno));
 
         let_it_last(w->o.policy);
         if (cordon_policy_find(w->o.policy, (const char *const *) command, &found, &shown, &e) > 0)
@@ -196,13 +172,18 @@ static int wrap_url(struct wrapping *w)
 static int wrap(struct wrapping *w, int argc, char **argv)
 {
         cordon_error e;
-        int at = cli_options(argc, argv, cli_verb_find("mcp wrap"), w, w->o.policy);
+        int at = cli_take_doors(argc, argv, w, w->o.policy);
         if (at >= 0 && cordon_policy_any_tool(w->o.policy, &e) < 0)
                 return cli_error(&e);
 
-        if (at < 0 || cli_mcp_token(w->o.http, &w->o.token_file, w->token_file) < 0)
+        if (at < 0 || cli_mcp_token(&w->asked, w->token_file) < 0 || cli_work(w->o.policy, w->asked.work) < 0)
                 return EXIT_CORDON;
 
+        w->o.http = w->asked.http;
+        w->o.token_file = w->asked.token_file;
+        w->o.stage = w->asked.stage;
+        w->o.places = w->asked.places;
+        w->o.ledger = w->asked.ledger;
         if (at < argc && strcmp(argv[at], "--") == 0)
                 at++;
         if (!w->url && argc - at == 1 && is_url(argv[at]))
@@ -229,31 +210,18 @@ int verb_mcp_wrap(int argc, char **argv)
                                      .ended = ended } };
         int status = w.o.policy ? wrap(&w, argc, argv) : EXIT_CORDON;
         cordon_policy_free(w.o.policy);
-        free(w.work);
         return status;
 }
 
 /* ---- accept ---- */
 
-struct accepting {
-        bool show;
-};
-
-const struct cli_option mcp_accept_options[] = {
-        { "show", 0, NULL, "print what waits, and accept nothing", CLI_FLAG(struct accepting, show) },
-        { 0 },
-};
-
 int verb_mcp_accept(int argc, char **argv)
 {
-        struct accepting a = { 0 };
+        struct cli_shared a = { 0 };
         cordon_error e = { 0 };
-        cli_options_first(argc, argv, cli_verb_find("mcp accept"));
-        int at = cli_options(argc, argv, cli_verb_find("mcp accept"), &a, NULL);
+        int at = cli_take(argc, argv, &a);
         if (at < 0)
                 return EXIT_CORDON;
-        if (argc - at != 1)
-                return cli_usage("which server? The NAME that `cordon mcp wrap` printed");
 
         char *text = mcp_wrap_changes(cli_context(), argv[at], a.show ? NULL : cli_ask_person, &e);
         if (!text || a.show)

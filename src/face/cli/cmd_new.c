@@ -8,15 +8,15 @@
 #include <string.h>
 
 struct new_options {
+        struct cli_shared asked;
         const char *output;
-        bool list, json;
+        bool list;
 };
 
 const struct cli_option new_options[] = {
         { "output", 'o', "FILE", "write a new file instead of standard output",
           CLI_TEXT(struct new_options, output) },
         { "list", 'l', NULL, "list the stock tasks", CLI_FLAG(struct new_options, list) },
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct new_options, json) },
         { 0 },
 };
 
@@ -98,7 +98,7 @@ static int give_task(const struct new_options *o, int argc, char **argv)
         if (words.n >= 400)
                 return cli_usage("a task takes a few words; `cordon policy new --list` lists them");
 
-        char *policy = cordon_advise(buf_str(&words), o->json, &e);
+        char *policy = cordon_advise(buf_str(&words), o->asked.json, &e);
         if (!policy || !o->output)
                 return cli_give(policy, &e);
 
@@ -110,17 +110,15 @@ static int give_task(const struct new_options *o, int argc, char **argv)
 int verb_new(int argc, char **argv)
 {
         struct new_options o = { 0 };
-        const struct cli_verb *verb = cli_verb_find("policy new");
         char name[64];
         AUTO_BUF(policy);
 
-        cli_options_first(argc, argv, verb);
-        int at = cli_options(argc, argv, verb, &o, NULL);
+        int at = cli_take(argc, argv, &o);
         if (at < 0)
                 return EXIT_CORDON;
 
         if (o.list)
-                return cli_no_words(argc, at, "policy new --list") ? EXIT_CORDON : list_tasks(o.json);
+                return at < argc ? cli_usage("--list takes no arguments") : list_tasks(o.asked.json);
 
         if (o.output && strcmp(o.output, "-") == 0)
                 o.output = NULL;
@@ -128,7 +126,7 @@ int verb_new(int argc, char **argv)
         if (at < argc)
                 return give_task(&o, argc - at, argv + at);
 
-        if (o.json)
+        if (o.asked.json)
                 return cli_usage("--json needs a task or --list; `cordon policy show --json FILE` prints a "
                                  "policy as JSON");
 

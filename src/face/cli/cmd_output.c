@@ -14,8 +14,8 @@
 enum { INPUT_MAX = 256 << 20 };
 
 struct output {
+        struct cli_shared asked;
         const char *context, *as, *schema, *run, *mark;
-        bool json;
 };
 
 const struct cli_option output_quote_options[] = {
@@ -27,7 +27,6 @@ const struct cli_option output_check_options[] = {
           "text json jsonl csv image png jpeg gif webp pdf zip gzip (default: text; with a schema json)",
           CLI_TEXT(struct output, as) },
         { "schema", 0, "FILE", "a JSON Schema, draft 2020-12", CLI_TEXT(struct output, schema) },
-        { "json", 0, NULL, "print the report as JSON", CLI_FLAG(struct output, json) },
         { 0 },
 };
 const struct cli_option output_wrap_options[] = {
@@ -41,27 +40,20 @@ const struct cli_option output_wrap_options[] = {
 static int read_input(const char *path, struct buf *in)
 {
         AUTO_FD(own, path ? cli_open_input(NULL, path) : -1);
-        char chunk[65536];
-        ssize_t n = 1;
         if (path && own < 0)
                 return -1;
 
-        while (n > 0 && in->n <= INPUT_MAX) {
-                n = read(path ? own : 0, chunk, sizeof chunk);
-                if (n > 0)
-                        buf_add(in, chunk, (size_t) n);
-                else if (n < 0 && errno == EINTR)
-                        n = 1;
-        }
+        if (cli_read(path ? own : 0, INPUT_MAX, in) == 0)
+                return 0;
 
-        if (n < 0 || in->failed)
-                return cli_problem("%s: %s", path ? path : "standard input", strerror(errno)), -1;
-        return in->n > INPUT_MAX ? (cli_problem("the input is larger than 256M"), -1) : 0;
+        if (errno == EFBIG)
+                return cli_problem("the input is larger than 256M"), -1;
+        return cli_problem("%s: %s", path ? path : "standard input", strerror(errno)), -1;
 }
 
 static int take(int argc, char **argv, struct output *o, struct buf *in)
 {
-        int at = cli_take(argc, argv, o, 0, 1);
+        int at = cli_take(argc, argv, o);
         return at < 0 ? -1 : read_input(at < argc ? argv[at] : NULL, in);
 }
 
@@ -77,7 +69,7 @@ int verb_output_quote(int argc, char **argv)
         struct output o = { 0 };
         cordon_error e = { 0 };
         AUTO_BUF(in);
-        int at = cli_take(argc, argv, &o, 0, 1);
+        int at = cli_take(argc, argv, &o);
         if (at < 0)
                 return EXIT_CORDON;
         if (!o.context)
@@ -105,10 +97,10 @@ int verb_output_check(int argc, char **argv)
         size_t n = 0;
         const cordon_check c = { .as = o.as, .schema = o.schema, .max = INPUT_MAX, .verbatim = 1 };
         int r = cordon_check_bytes(cli_context(), &c, in.p ? in.p : "", in.n, &passed, &n, &report, &e);
-        if (o.json && report)
+        if (o.asked.json && report)
                 (void) puts(report);
         bool refused = r < 0 && report;
-        if (r < 0 && !(o.json && report))
+        if (r < 0 && !(o.asked.json && report))
                 (void) cli_error(&e);
         cordon_free(passed);
         cordon_free(report);

@@ -35,16 +35,11 @@ static int put_diff_json(const char *text, const char *order)
         return cli_put(&out);
 }
 
-const struct cli_option policy_options[] = {
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct cli_json, json), POLICY_DIFF | POLICY_SHOW },
-        { 0 },
-};
-
 int verb_policy_diff(int argc, char **argv)
 {
         static const char *const orders[] = { "equal", "wider", "narrower", "crossing" };
-        struct cli_json o = { 0 };
-        int at = cli_take(argc, argv, &o, 2, 2);
+        struct cli_shared o = { 0 };
+        int at = cli_take(argc, argv, &o);
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -67,24 +62,25 @@ int verb_policy_diff(int argc, char **argv)
         return status;
 }
 
-int verb_policy_show(int argc, char **argv)
+static int show_policy(int argc, char **argv, cordon_view text)
 {
-        struct cli_json o = { 0 };
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, &o, 1, 1);
+        int at = cli_take(argc, argv, &o);
         cordon_policy *p = at < 0 ? NULL : load(argv[at]);
-        cordon_view view = cli_verb_now()->part == POLICY_DIGEST ? CORDON_VIEW_DIGEST
-                           : o.json                              ? CORDON_VIEW_JSON
-                                                                 : CORDON_VIEW_LINES;
-        int status = p ? cli_give(cordon_policy_view(p, view, &e), &e) : EXIT_CORDON;
+        int status =
+                p ? cli_give(cordon_policy_view(p, o.json ? CORDON_VIEW_JSON : text, &e), &e) : EXIT_CORDON;
         cordon_policy_free(p);
         return status;
 }
 
+int verb_policy_show(int argc, char **argv) { return show_policy(argc, argv, CORDON_VIEW_LINES); }
+int verb_policy_digest(int argc, char **argv) { return show_policy(argc, argv, CORDON_VIEW_DIGEST); }
+
 int verb_policy_import(int argc, char **argv)
 {
         cordon_error e = { 0 };
-        int at = cli_take(argc, argv, NULL, 1, 1);
+        int at = cli_take(argc, argv, NULL);
         return at < 0 ? EXIT_CORDON : cli_give(cordon_policy_from(argv[at], &e), &e);
 }
 
@@ -101,7 +97,7 @@ static int no_stock(const char *given)
 int verb_policy_stock(int argc, char **argv)
 {
         const char *name;
-        int at = cli_take(argc, argv, NULL, 0, 1);
+        int at = cli_take(argc, argv, NULL);
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -114,4 +110,49 @@ int verb_policy_stock(int argc, char **argv)
                 (void) puts(name);
 
         return 0;
+}
+
+/* ---- flow: what would flow in a workflow of boxes, before it runs ---- */
+
+enum { BOXES_MAX = 16 };
+
+struct flow {
+        struct cli_shared asked;
+        const char *policies[CLI_LIST_MAX + 1];
+};
+
+const struct cli_option flow_options[] = {
+        { "policy", 'p', "FILE", "add the doors of a policy file, or of a stock policy",
+          CLI_LIST(struct flow, policies) },
+        { 0 },
+};
+
+int verb_flow(int argc, char **argv)
+{
+        struct flow o = { 0 };
+        cordon_error e = { 0 };
+        cordon_policy *p[BOXES_MAX];
+        int at = cli_take(argc, argv, &o), n = 0, bad = 0;
+        if (at < 0)
+                return EXIT_CORDON;
+
+        size_t count = cli_list_count(o.policies);
+        for (; at < argc && count < CLI_LIST_MAX; at++)
+                o.policies[count++] = argv[at];
+
+        if (count < 1 || count > BOXES_MAX)
+                return cli_usage(
+                        "`cordon policy flow` takes 1 to %d policies, in the order in which they run",
+                        BOXES_MAX);
+
+        for (size_t i = 0; i < count && !bad; i++) {
+                p[n] = cli_policy_new();
+                bad = !p[n] || cli_policy_load(p[n], o.policies[i], &e) < 0;
+                n += p[n] != NULL;
+        }
+
+        int status = bad ? cli_error(&e) : cli_give(cordon_plan(p, (size_t) n, o.asked.json, &e), &e);
+        while (n > 0)
+                cordon_policy_free(p[--n]);
+        return status;
 }

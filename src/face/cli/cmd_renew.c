@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_renew.c - `cordon session renew`: another lease of time for running boxes whose policy allows
  * it. Where it asks a person, the command waits for the answer. */
-#include "base/json.h"
-#include "face/cli/cli.h"
+#include "face/cli/boxes.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -16,12 +15,6 @@ struct state { /* of a box, as its keeper tells it */
         char run[64], held[72], refused[128]; /* held: the id of a renewal that waits; or "" */
 };
 
-static long long number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v ? (long long) v->integer : 0;
-}
-
 static void copy_text(const struct json *o, const char *key, char *ret, size_t cap)
 {
         (void) snprintf(ret, cap, "%s", json_text(o, key));
@@ -29,15 +22,14 @@ static void copy_text(const struct json *o, const char *key, char *ret, size_t c
 
 static struct state state_of(const char *text)
 {
-        struct err ignored;
         struct state s = { 0 };
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
+        struct json_doc *d = cli_box_state(text);
         const struct json *o = d ? json_root(d) : NULL;
         if (o) {
-                s.left_ms = number_of(o, "left_ms");
-                s.renewed = number_of(o, "renewed");
+                s.left_ms = (long long) json_int(o, "left_ms");
+                s.renewed = (long long) json_int(o, "renewed");
                 s.session = json_get(o, "session") != NULL;
-                s.renewals = number_of(o, "renewals");
+                s.renewals = (long long) json_int(o, "renewals");
                 copy_text(o, "run", s.run, sizeof s.run);
                 copy_text(o, "renewal_held", s.held, sizeof s.held);
                 copy_text(o, "renewal_refused", s.refused, sizeof s.refused);
@@ -104,9 +96,9 @@ static int renew(const char *which, bool json)
 
 int verb_renew(int argc, char **argv)
 {
-        struct cli_json asked = { 0 };
+        struct cli_shared asked = { 0 };
         int status = 0;
-        int at = cli_take(argc, argv, &asked, 1, CLI_ANY);
+        int at = cli_take(argc, argv, &asked);
         if (at < 0)
                 return EXIT_CORDON;
 

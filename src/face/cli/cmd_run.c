@@ -23,37 +23,12 @@
 static cordon_box *volatile signal_box;
 static volatile sig_atomic_t resized;
 
-/* A setter for cordon_box_set() that always gives the same. */
-#define GIVES(name, option, fixed)                                                                           \
-        static int set_##name(void *ctx, const char *value)                                                  \
-        {                                                                                                    \
-                (void) value;                                                                                \
-                ((struct run *) ctx)->set[option] = fixed;                                                   \
-                return 0;                                                                                    \
-        }
-GIVES(tty, CORDON_TTY, "1")
-GIVES(root, CORDON_ROOT_INSIDE, "1")
-GIVES(keep, CORDON_WORK_KEEP, "1")
-GIVES(copy, CORDON_WORK_COPY, "1")
-GIVES(require, CORDON_REQUIRE_GROUPS, "1")
-GIVES(require_ledger, CORDON_LEDGER, "require")
-
 int cli_set_name(void *ctx, const char *value)
 {
         size_t n = strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-");
         if (n == 0 || value[n] || n > 60)
                 return cli_usage("a name has letters, digits, `_`, `.` and `-`, at most 60"), -1;
         ((struct run *) ctx)->set[CORDON_NAME] = value;
-        return 0;
-}
-
-static int set_ledger(void *ctx, const char *value)
-{
-        if (strcmp(value, "on") != 0 && strcmp(value, "off") != 0)
-                return cli_usage("--ledger takes on or off"), -1;
-        const char **set = &((struct run *) ctx)->set[CORDON_LEDGER];
-        if (!*set || strcmp(*set, "require") != 0) /* which takes precedence */
-                *set = value;
         return 0;
 }
 
@@ -71,71 +46,18 @@ static int set_cwd(void *ctx, const char *value)
         return 0;
 }
 
-static int set_stage(void *ctx, const char *value)
-{
-        if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0 && strcmp(value, "mock") != 0)
-                return cli_usage("--stage takes live, test or mock"), -1;
-        ((struct run *) ctx)->set[CORDON_STAGE] = value;
-        return 0;
-}
-
-static int set_pool(void *ctx, const char *value)
-{
-        if (strcmp(value, "auto") != 0 && strcmp(value, "require") != 0 && strcmp(value, "off") != 0)
-                return cli_usage("--pool takes auto, require or off"), -1;
-        ((struct run *) ctx)->set[CORDON_POOL] = value;
-        return 0;
-}
-
-/* Output that is not read during the run is kept for `cordon logs`. */
-static int set_detach(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct run *) ctx)->detach = true;
-        ((struct run *) ctx)->set[CORDON_KEEP_OUTPUT] = "1";
-        return 0;
-}
-
 static int set_record(void *ctx, const char *value)
 {
         ((struct run *) ctx)->set[CORDON_RECORD] = ((struct run *) ctx)->end.record = value;
         return 0;
 }
 
-static int set_work(void *ctx, const char *value)
-{
-        struct run *r = ctx;
-        return cli_work_set(r->policy, &r->work, value);
-}
-
-/* The number of an open descriptor whose access mode is not `not_only`; else -1. */
-static int open_descriptor(const char *value, int not_only)
-{
-        char *end;
-        errno = 0;
-        long fd = strtol(value, &end, 10);
-        if (errno || end == value || *end || fd < 0 || fd > 65535)
-                return -1;
-
-        int flags = fcntl((int) fd, F_GETFL);
-        return flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == not_only ? -1 : (int) fd;
-}
-
 static int set_status_fd(void *ctx, const char *value)
 {
-        int fd = open_descriptor(value, O_RDONLY);
+        int fd = cli_descriptor(value, 'w');
         if (fd < 0)
                 return cli_usage("--status-fd %s is not a descriptor that is open for writing", value), -1;
         ((struct run *) ctx)->end.status_fd = fd;
-        return 0;
-}
-
-static int set_passphrase_fd(void *ctx, const char *value)
-{
-        if (open_descriptor(value, O_WRONLY) < 0)
-                return cli_usage("--passphrase-fd %s is not a descriptor that is open for reading", value),
-                       -1;
-        ((struct run *) ctx)->set[CORDON_PASSPHRASE_FD] = value;
         return 0;
 }
 
@@ -144,13 +66,6 @@ static int set_fuel(void *ctx, const char *value)
         if (value[0] < '1' || value[0] > '9' || value[strspn(value, "0123456789")] || strlen(value) > 18)
                 return cli_usage("--fuel takes a number of instructions"), -1;
         ((struct run *) ctx)->set[CORDON_FUEL] = value;
-        return 0;
-}
-
-static int set_interpret(void *ctx, const char *value)
-{
-        (void) value;
-        ((struct run *) ctx)->set[CORDON_INTERPRET] = "1";
         return 0;
 }
 
@@ -164,162 +79,84 @@ static int set_canary_share(void *ctx, const char *value)
         return 0;
 }
 
-static int set_canary_bound(void *ctx, const char *value)
-{
-        return cli_number("--canary-bound", value, 1, 1000, &((struct run *) ctx)->canary_bound);
-}
-
 static int set_handle(void *ctx, const char *value)
 {
         return cli_handles_add(&((struct run *) ctx)->handles, value);
 }
 
-static int set_life(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->set[CORDON_SESSION_TIME] = value;
-        return 0;
-}
-
-static int set_idle(void *ctx, const char *value)
-{
-        ((struct run *) ctx)->set[CORDON_SESSION_IDLE] = value;
-        return 0;
-}
+/* Members of struct run, and of the box that it configures. */
+#define FLAG(member) CLI_FLAG(struct run, member)
+#define TEXT(member) CLI_TEXT(struct run, member)
+#define BOX(option)  CLI_TEXT(struct run, set[option])
+enum {
+        BOXES = RUN_RUN | RUN_SHELL | RUN_NEW, /* have a policy */
+        RUNS = RUN_RUN | RUN_IN,               /* have a command, and its input and output */
+        SESSIONS = RUN_SHELL | RUN_NEW | RUN_FORK
+};
 
 const struct cli_option run_options[] = {
-        { "tty", 't', NULL, "a terminal of the box's own (never yours); the default on a terminal", set_tty },
-        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
-        { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
-          CLI_FLAG(struct run, interactive) },
-        { "rm", 0, NULL, "accepted as docker has it: nothing is left of a box",
-          CLI_FLAG(struct run, interactive) },
-        { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
-        { "detach", 'd', NULL, "run in the background; prints the run id", set_detach },
-        { "name", 0, "NAME", "a name for ps, stop and logs", cli_set_name },
-        { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
-        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
-        { "work", 0, "DIR", "what {work} means (default: here)", set_work },
-        { "fuel", 0, "N", "a WebAssembly module ends after N instructions", set_fuel },
+        { "tty", 't', NULL, "allocate a terminal for the box (default on a terminal)", BOX(CORDON_TTY),
+          RUNS },
+        { "no-tty", 'T', NULL, "do not allocate a terminal", FLAG(no_tty), RUNS | RUN_AGENT },
+        { "interactive", 'i', NULL, "ignored, for users of docker: input is always passed on",
+          FLAG(interactive), RUNS },
+        { "rm", 0, NULL, "ignored, for users of docker: nothing is left of a box", FLAG(interactive),
+          RUN_RUN },
+        { "no-stdin", 'n', NULL, "do not read standard input", FLAG(no_stdin), RUNS },
+        { "detach", 'd', NULL, "run in the background; prints the run id", FLAG(detach), RUN_RUN },
+        { "name", 0, "NAME", "name the box for ps, logs and stop", CLI_CALL(cli_set_name),
+          RUN_ALL & ~RUN_IN },
+        { "life", 0, "TIME", "end the session after this time (default: 1d); a renewal adds the same",
+          BOX(CORDON_SESSION_TIME), SESSIONS },
+        { "idle", 0, "TIME", "end the session after this time without a run (default: 1h)",
+          BOX(CORDON_SESSION_IDLE), SESSIONS },
+        { "time", 0, "TIME", "time limit of this run (default: from the policy)", TEXT(limits[0]), RUN_IN },
+        { "cpu", 0, "TIME", "limit of its processor time", TEXT(limits[1]), RUN_IN },
+        { "output", 0, "SIZE", "limit of its output", TEXT(limits[2]), RUN_IN },
+        { "handle", 0, "NAME=FILE", "file behind an `in` or `out` door", CLI_CALL(set_handle), RUNS },
+        { "cwd", 0, "DIR", "start in this directory of the box", CLI_CALL(set_cwd), RUNS | RUN_SHELL },
+        { "fuel", 0, "N", "a WebAssembly module ends after N instructions", CLI_CALL(set_fuel), RUN_RUN },
         { "entry", 0, "NAME", "call this function of a module, with numbers as arguments; print its results",
-          CLI_TEXT(struct run, set[CORDON_ENTRY]) },
-        { "interpret", 0, NULL, "interpret a module: none of its memory becomes executable", set_interpret },
-        { "keep", 0, NULL, "keep the overlay even if nothing changed", set_keep },
-        { "on", 0, "RUN", "continue in the overlay of this run", CLI_TEXT(struct run, set[CORDON_WORK_ON]) },
-        { "copy", 0, NULL, "with --on: in a copy of it, which leaves that one unchanged", set_copy },
-        { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },
-        { "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct run, set[CORDON_PLACES]) },
-        { "answers", 0, "FILE", "recorded exchanges, for the stage mock",
-          CLI_TEXT(struct run, set[CORDON_ANSWERS]) },
-        { "record", 0, "FILE", "record exchanges, for a later --answers FILE", set_record },
-        { "arg-files", 0, NULL, "show each file that an argument of the command names; never keys or tokens",
-          CLI_FLAG(struct run, arg_files) },
-        { "arg-dirs", 0, NULL, "and each directory, with all below it",
-          CLI_FLAG(struct run, arg_directories) },
-        { "script", 0, NULL, "COMMAND is an untrusted script: strict box, 60 s, no file but itself",
-          CLI_FLAG(struct run, script) },
-        { "root", 0, NULL, "uid 0 inside; no privileges outside", set_root },
-        { "require-limit", 0, NULL, "do not start if control groups cannot keep the limits", set_require },
-        { "require-ledger", 0, NULL, "do not start if the run cannot be recorded", set_require_ledger },
-        { "ledger", 0, "on|off", "record the run (default: on)", set_ledger },
-        { "in-from", 0, "RUN", "the run whose results are the input of this one",
-          CLI_TEXT(struct run, set[CORDON_IN_FROM]) },
-        { "json", 0, NULL, "the result as one JSON object on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
-        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
-          set_passphrase_fd },
-        { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",
-          CLI_TEXT(struct run, set[CORDON_OBSERVE]) },
+          BOX(CORDON_ENTRY), RUN_RUN },
+        { "interpret", 0, NULL, "interpret the module instead of compiling it", BOX(CORDON_INTERPRET),
+          RUN_RUN },
+        { "keep", 0, NULL, "keep the overlay even if nothing changed", BOX(CORDON_WORK_KEEP), BOXES },
+        { "on", 0, "RUN", "continue in the overlay of this run", BOX(CORDON_WORK_ON), BOXES | RUN_AGENT },
+        { "copy", 0, NULL, "with --on: in a copy of it, which leaves that one unchanged",
+          BOX(CORDON_WORK_COPY), BOXES },
+        { "answers", 0, "FILE", "recorded exchanges to answer from (stage mock)", BOX(CORDON_ANSWERS),
+          RUN_RUN },
+        { "record", 0, "FILE", "record exchanges, for a later --answers FILE", CLI_CALL(set_record),
+          RUN_RUN },
+        { "arg-files", 0, NULL,
+          "show the files named by the command's arguments, read-only; never keys or tokens", FLAG(arg_files),
+          RUN_RUN },
+        { "arg-dirs", 0, NULL, "and each directory, with all below it", FLAG(arg_directories), RUN_RUN },
+        { "script", 0, NULL, "treat COMMAND as an untrusted script: strict policy, 60 s, no other files",
+          FLAG(script), RUN_RUN },
+        { "require-limit", 0, NULL, "fail if control groups cannot enforce the limits",
+          BOX(CORDON_REQUIRE_GROUPS), BOXES },
+        { "require-ledger", 0, NULL, "fail if the run cannot be recorded", FLAG(require_ledger), RUN_RUN },
+        { "in-from", 0, "RUN", "record that the input of this run came from RUN", BOX(CORDON_IN_FROM),
+          RUN_RUN },
         { "trip", 0, "calls,secrets,credentials,doors,canaries|all",
-          "stop the box when it tries this, with an alarm (default: nothing)",
-          CLI_TEXT(struct run, set[CORDON_TRIP]) },
-        { "canary", 0, "FILE", "let a share of the runs try this policy instead",
-          CLI_TEXT(struct run, canary_file) },
-        { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", set_canary_share },
-        { "canary-bound", 0, "N", "stop trying it after so many bad runs (default: 1)", set_canary_bound },
-        { "pool", 0, "auto|require|off", "use a box that `cordon serve` keeps parked (default: auto)",
-          set_pool },
-        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
-        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
-        { "plan", 0, NULL, "print what would be done, and do nothing", CLI_FLAG(struct run, plan) },
-        { 0 },
-};
-
-/* Of a session: options of the box, not of a run in it. */
-#define SESSION_OPTIONS                                                                                      \
-        { "name", 0, "NAME", "a name for it, unique among your running boxes", cli_set_name },               \
-                { "life", 0, "TIME", "it ends after so long (default: 1d); a renewal adds as much",          \
-                  set_life },                                                                                \
-                { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },        \
-                { "work", 0, "DIR", "what {work} means (default: here)", set_work },                         \
-                { "keep", 0, NULL, "keep the overlay even if nothing changed", set_keep },                   \
-                { "on", 0, "RUN", "continue in the overlay of this run",                                     \
-                  CLI_TEXT(struct run, set[CORDON_WORK_ON]) },                                               \
-                { "copy", 0, NULL, "with --on: in a copy of it, which leaves that one unchanged",            \
-                  set_copy },                                                                                \
-                { "stage", 0, "live|test|mock", "where places lead (default: live)", set_stage },            \
-                { "places", 0, "FILE", "where @name leads in each stage",                                    \
-                  CLI_TEXT(struct run, set[CORDON_PLACES]) },                                                \
-                { "root", 0, NULL, "uid 0 inside; no privileges outside", set_root },                        \
-                { "require-limit", 0, NULL, "do not start if control groups cannot keep the limits",         \
-                  set_require },                                                                             \
-                { "ledger", 0, "on|off", "record its runs (default: on)", set_ledger },                      \
-                { "passphrase-fd", 0, "N",                                                                   \
-                  "read the vault's passphrase from descriptor N, not from the terminal",                    \
-                  set_passphrase_fd },                                                                       \
-                { "observe", 0, "off|calls|denials|all", "which effects are reported (default: denials)",    \
-                  CLI_TEXT(struct run, set[CORDON_OBSERVE]) },                                               \
-        {                                                                                                    \
-                "trip", 0, "calls,secrets,credentials,doors,canaries|all", "stop a command that tries this", \
-                        CLI_TEXT(struct run, set[CORDON_TRIP])                                               \
-        }
-
-const struct cli_option session_new_options[] = {
-        SESSION_OPTIONS,
-        { "json", 0, NULL, "id and name as JSON; a failure as JSON on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { "quiet", 'q', NULL, "no notes about doors", CLI_FLAG(struct run, end.quiet) },
-        { 0 },
-};
-
-const struct cli_option session_fork_options[] = {
-        { "name", 0, "NAME", "a name for the new one", cli_set_name },
-        { "life", 0, "TIME", "it ends after so long (default: 1d); a renewal adds as much", set_life },
-        { "idle", 0, "TIME", "it ends after so long without a run (default: 1h)", set_idle },
-        { "passphrase-fd", 0, "N", "read the vault's passphrase from descriptor N, not from the terminal",
-          set_passphrase_fd },
-        { "json", 0, NULL, "id and name as JSON; a failure as JSON on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { 0 },
-};
-
-const struct cli_option shell_options[] = {
-        SESSION_OPTIONS,
-        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
-        { "json", 0, NULL, "the result of the shell as one JSON object on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
-        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
-        { 0 },
-};
-
-const struct cli_option session_run_options[] = {
-        { "tty", 't', NULL, "a terminal of the run's own (never yours); the default on a terminal", set_tty },
-        { "no-tty", 'T', NULL, "no terminal", CLI_FLAG(struct run, no_tty) },
-        { "interactive", 'i', NULL, "accepted as docker has it: input is always passed on",
-          CLI_FLAG(struct run, interactive) },
-        { "no-stdin", 'n', NULL, "empty input", CLI_FLAG(struct run, no_stdin) },
-        { "time", 0, "TIME", "end this run after so long (default: the policy's)",
-          CLI_TEXT(struct run, limits[0]) },
-        { "cpu", 0, "TIME", "or after so much processor time", CLI_TEXT(struct run, limits[1]) },
-        { "output", 0, "SIZE", "or after so much output", CLI_TEXT(struct run, limits[2]) },
-        { "cwd", 0, "DIR", "start in this directory, as the box sees it", set_cwd },
-        { "handle", 0, "NAME=FILE", "the file behind an `in` or `out` handle", set_handle },
-        { "json", 0, NULL, "the result as one JSON object on standard error",
-          CLI_FLAG(struct run, end.json) },
-        { "status-fd", 0, "N", "the result as JSON to descriptor N", set_status_fd },
-        { "verbose", 'v', NULL, "list all that was blocked", CLI_FLAG(struct run, end.verbose) },
-        { "quiet", 'q', NULL, "print nothing at the end", CLI_FLAG(struct run, end.quiet) },
+          "stop the box at the first such effect, with an alarm (default: nothing)", BOX(CORDON_TRIP),
+          BOXES },
+        { "canary", 0, "FILE", "try this policy in a share of the runs", TEXT(canary_file), RUN_RUN },
+        { "canary-share", 0, "PERCENT", "how many of them (default: 10%)", CLI_CALL(set_canary_share),
+          RUN_RUN },
+        { "canary-bound", 0, "N", "stop trying it after N bad runs (default: 1)",
+          CLI_COUNT(struct run, canary_bound, 1, 1000), RUN_RUN },
+        { "pool", 0, "auto|require|off", "use a parked box of `cordon serve` (default: auto)",
+          BOX(CORDON_POOL), RUN_RUN },
+        { "status-fd", 0, "FD", "write the result as JSON to this descriptor", CLI_CALL(set_status_fd),
+          RUNS },
+        { "json", 0, NULL, "print the result, and any failure, as JSON on standard error",
+          FLAG(end.asked.json), RUN_ALL & ~(RUN_NEW | RUN_FORK) },
+        { "json", 0, NULL, "print id and name as JSON; a failure as JSON on standard error",
+          FLAG(end.asked.json), RUN_NEW | RUN_FORK },
+        { "plan", 0, NULL, "print mounts, rules and variables of the box, and exit", FLAG(plan),
+          RUN_RUN | RUN_AGENT },
         { 0 },
 };
 
@@ -375,7 +212,7 @@ int cli_run_failed(const struct run *run, const cordon_error *e)
 
 /* The usual policy is kept if the other one has any error. Printed also with -q: it does not concern this
  * run. */
-static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
+static int choose_policy(struct run *r, int argc, char **argv)
 {
         cordon_error e = { 0 };
         cordon_canary *c = cordon_canary_new(cli_context(), r->canary_file, &e);
@@ -385,10 +222,10 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
         }
 
         cordon_policy *p = cordon_canary_policy(c);
-        bool whole = (!r->work || cordon_policy_roots(p, r->work, NULL, &e) == 0) &&
-                     cli_words_again(argc, argv, cli_verb_find(verb), p) == 0;
+        bool whole =
+                cli_work(p, r->end.asked.work) == 0 && cli_words_again(argc, argv, cli_verb_now(), p) == 0;
         bool chosen = whole && cordon_canary_pick(c, r->policy, r->canary_share ? r->canary_share : 10,
-                                                  r->canary_bound ? (unsigned) r->canary_bound : 1);
+                                                  r->canary_bound ? r->canary_bound : 1);
         if (cordon_canary_says(c)[0])
                 cli_note("%s", cordon_canary_says(c));
 
@@ -400,7 +237,7 @@ static int choose_policy(struct run *r, int argc, char **argv, const char *verb)
         cordon_box_free(r->box);
         r->canary = c;
         r->box = cli_box_new(p);
-        if (!r->end.quiet)
+        if (!r->end.asked.quiet)
                 cli_note("this run tries %s", r->canary_file);
 
         return r->box ? 0 : -1;
@@ -418,8 +255,6 @@ static int option_is_wrong(const struct run *r, size_t option)
 {
         if (option == CORDON_IN_FROM)
                 return cli_usage("--in-from takes a run id, as `cordon ledger` prints it"), -1;
-        if (option == CORDON_OBSERVE)
-                return cli_usage("--observe takes off, calls, denials or all, not `%s`", r->set[option]), -1;
         if (option == CORDON_SESSION_TIME || option == CORDON_SESSION_IDLE)
                 return cli_usage("--life and --idle take a time: 30m, 8h"), -1;
         if (option == CORDON_TRIP)
@@ -430,6 +265,23 @@ static int option_is_wrong(const struct run *r, size_t option)
                 return cli_problem("no memory"), -1;
 
         return cli_usage("an option is too long"), -1;
+}
+
+/* What the options that verbs share mean for a box. */
+static void set_shared(struct run *r)
+{
+        const struct cli_shared *o = &r->end.asked;
+        r->set[CORDON_STAGE] = o->stage;
+        r->set[CORDON_PLACES] = o->places;
+        r->set[CORDON_LEDGER] = r->require_ledger ? "require" : o->ledger;
+        r->set[CORDON_OBSERVE] = o->observe;
+        r->set[CORDON_PASSPHRASE_FD] = o->passphrase_fd;
+        r->set[CORDON_ROOT_INSIDE] = o->root ? "1" : NULL;
+        r->set[CORDON_SINGLE_THREAD] = "1";
+        if (r->detach && !r->session) /* output that is not read during the run is kept for `cordon logs` */
+                r->set[CORDON_KEEP_OUTPUT] = "1";
+        if (!r->set[CORDON_POOL])
+                r->set[CORDON_POOL] = "auto";
 }
 
 int cli_run_configure(struct run *r, char **command)
@@ -447,10 +299,7 @@ int cli_run_configure(struct run *r, char **command)
         if (r->set[CORDON_WORK_COPY] && !r->set[CORDON_WORK_ON])
                 return cli_usage("--copy goes with --on RUN"), -1;
 
-        r->set[CORDON_SINGLE_THREAD] = "1";
-        if (!r->set[CORDON_POOL])
-                r->set[CORDON_POOL] = "auto";
-
+        set_shared(r);
         if (r->set[CORDON_TTY])
                 r->set[CORDON_TERM] = term ? term : "xterm";
 
@@ -468,7 +317,7 @@ int cli_run_configure(struct run *r, char **command)
                 cordon_box_stdio(r->box, 2, 2);
         }
 
-        r->handles.quiet = r->end.quiet;
+        r->handles.quiet = r->end.asked.quiet;
         if (cli_handles_open(&r->handles, cli_run_policy(r), r->box, &e) < 0)
                 return cli_run_failed(r, &e), -1;
 
@@ -539,7 +388,7 @@ int cli_run_here(struct run *r)
                 status = cli_error(&e);
 
         r->end.run = cordon_box_run_id(r->box);
-        if (cli_stop_reason() && !r->end.quiet)
+        if (cli_stop_reason() && !r->end.asked.quiet)
                 cli_note("box killed: %s", cli_stop_reason());
 
         cli_end_say(&r->end, result);
@@ -600,7 +449,7 @@ static _Noreturn void keep_in_background(struct run *r, const struct cli_job *jo
 static int print_id(const struct run *r, const char *id, int n)
 {
         const char *name = r->set[CORDON_NAME];
-        if (!r->session || !r->end.json)
+        if (!r->session || !r->end.asked.json)
                 return printf("%.*s\n", n, id);
 
         return printf("{\"session\":\"%.*s\",\"name\":%s%s%s}\n", n, id, name ? "\"" : "",
@@ -613,7 +462,7 @@ static void say_next(const struct run *r, const char *id, int n)
         const char *name = r->set[CORDON_NAME] ? r->set[CORDON_NAME] : id;
         int len = r->set[CORDON_NAME] ? (int) strlen(name) : n;
         const char *time = r->set[CORDON_SESSION_TIME], *idle = r->set[CORDON_SESSION_IDLE];
-        if (!r->session || r->end.quiet || r->end.json || !isatty(1) || !isatty(2))
+        if (!r->session || r->end.asked.quiet || r->end.asked.json || !isatty(1) || !isatty(2))
                 return;
 
         cli_note("next: cordon session run %.*s -- COMMAND; when done: cordon session end %.*s", len, name,
@@ -628,7 +477,7 @@ int cli_run_detached(struct run *r)
         cordon_error e = { 0 };
         struct cli_job job;
         cli_job_find(&job);
-        if (cli_job_check(&job, r->end.quiet) != 0)
+        if (cli_job_check(&job, r->end.asked.quiet) != 0)
                 return EXIT_CORDON;
 
         if (pipe2(line, O_CLOEXEC) < 0)
@@ -700,7 +549,7 @@ void cli_run_terminal(struct run *r)
  * would be taken for the command. */
 static bool is_volume(const struct run *r, const char *word)
 {
-        return r->end.verbose && strchr("/.~", word[0]) && strchr(word, ':') && access(word, F_OK) != 0;
+        return r->end.asked.verbose && strchr("/.~", word[0]) && strchr(word, ':') && access(word, F_OK) != 0;
 }
 
 static int run_configured(struct run *r, char **command)
@@ -735,13 +584,72 @@ static int show_arguments(const struct run *r, char **arguments, cordon_error *e
         return asked ? cli_show_arguments(r->policy, arguments, r->arg_directories, e) : 0;
 }
 
-/* The destination of the result, also for a command line that was not parsed to its end. */
-void cli_run_find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb)
+/* The destination of the result is also found on a command line that was not parsed to its end. */
+int cli_run_options(struct run *r, int argc, char **argv, cordon_policy *policy)
 {
+        const struct cli_verb *verb = cli_verb_now();
+        int at = cli_take_doors(argc, argv, r, policy);
+        if (at >= 0)
+                return at;
+
         const char *fd = cli_asked(argc, argv, verb, "status-fd");
-        r->end.json = r->end.json || cli_asked(argc, argv, verb, "json");
+        r->end.asked.json = r->end.asked.json || cli_asked(argc, argv, verb, "json");
         if (fd && r->end.status_fd < 0)
-                r->end.status_fd = open_descriptor(fd, O_RDONLY);
+                r->end.status_fd = cli_descriptor(fd, 'w');
+        return -1;
+}
+
+/* Unpacks the image of a `root` line, if the store does not have it; 0 also without one. */
+static int prepare_image(cordon_policy *p, bool *ret_image, cordon_error *e)
+{
+        *ret_image = cordon_policy_root(p, e) != NULL;
+        return *ret_image ? cordon_image_prepare(p, e) : 0;
+}
+
+/* The command that the image names; the caller frees the list. NULL with *e set. */
+static char **image_command(cordon_box *b, cordon_error *e)
+{
+        const char *const *from = cordon_box_image_command(b, e);
+        size_t n = 0;
+        while (from && from[n])
+                n++;
+
+        char **command = from ? calloc(n + 1, sizeof *command) : NULL;
+        if (!command)
+                return NULL;
+
+        for (size_t i = 0; i < n; i++)
+                command[i] = (char *) (uintptr_t) from[i];
+
+        return command;
+}
+
+int cli_run_begin(struct run *r, int argc, char **argv)
+{
+        cordon_error e = { 0 };
+        r->policy = cli_policy_new();
+        r->box = r->policy ? cli_box_new(r->policy) : NULL;
+        int at = r->box ? cli_run_options(r, argc, argv, r->policy) : -1;
+        if (at < 0 || cli_work(r->policy, r->end.asked.work) < 0)
+                return -1;
+
+        if (prepare_image(r->policy, &r->image, &e) < 0)
+                return cli_run_failed(r, &e), -1;
+
+        return at;
+}
+
+int cli_run_done(struct run *r, int status)
+{
+        if (status == EXIT_CORDON)
+                cli_end_untold(&r->end);
+
+        cordon_box_free(r->box);
+        cordon_canary_free(r->canary);
+        free(r->command);
+        cordon_free(r->found);
+        cordon_policy_free(r->policy);
+        return status;
 }
 
 /* Files and policies that were typed: a user who names them knows what the box shows. */
@@ -755,46 +663,27 @@ static void note_door(void *ctx, const struct cli_door *d)
                 r->end.doors |= d->file || strcmp(d->option, files[i]) == 0;
 }
 
-static int run_with(int argc, char **argv, struct run *r, const char *verb)
-{
-        cordon_error e = { 0 };
-        r->policy = cli_policy_new();
-        r->box = r->policy ? cli_box_new(r->policy) : NULL;
-        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
-        int status = EXIT_CORDON;
-        cli_doors_again(argc, argv, cli_verb_find(verb), note_door, r);
-        r->end.doors |= r->script;
-        if (at < 0)
-                cli_run_find_programs(r, argc, argv, cli_verb_find(verb));
-        else if (cli_image_prepare(r->policy, &r->image, &e) < 0 ||
-                 (r->image && at >= argc && !(r->command = cli_image_command(r->box, &e))))
-                status = cli_run_failed(r, &e);
-        else if (at >= argc && !r->image)
-                status = cli_usage("no command given; for example: cordon %s",
-                                   r->script ? "run --script install.sh" : "run -- ls /");
-        else if (at >= 0 && r->script && cli_script(r->policy, argv + at, &r->command, &e) < 0)
-                status = cli_run_failed(r, &e);
-        else if (at < argc && show_arguments(r, argv + at + 1, &e) < 0)
-                status = cli_run_failed(r, &e);
-        else if (at >= 0 && r->script && r->canary_file)
-                status = cli_usage("--canary cannot be used with --script");
-        else if (at >= 0 && (!r->canary_file || r->plan || choose_policy(r, argc, argv, verb) == 0))
-                status = run_configured(r, r->command ? r->command : argv + at);
-
-        if (status == EXIT_CORDON)
-                cli_end_untold(&r->end);
-
-        cordon_box_free(r->box);
-        cordon_canary_free(r->canary);
-        free(r->work);
-        free(r->command);
-        cordon_free(r->found);
-        cordon_policy_free(r->policy);
-        return status;
-}
-
 int verb_run(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1 };
-        return run_with(argc, argv, &r, "run");
+        cordon_error e = { 0 };
+        int at = cli_run_begin(&r, argc, argv), status = EXIT_CORDON;
+        cli_doors_again(argc, argv, cli_verb_now(), note_door, &r);
+        r.end.doors |= r.script;
+        if (at < 0)
+                return cli_run_done(&r, status);
+
+        if (at >= argc && !r.image)
+                status = cli_usage("no command given; for example: cordon %s",
+                                   r.script ? "run --script install.sh" : "run -- ls /");
+        else if ((at >= argc && !(r.command = image_command(r.box, &e))) ||
+                 (r.script && cli_script(r.policy, argv + at, &r.command, &e) < 0) ||
+                 (at < argc && show_arguments(&r, argv + at + 1, &e) < 0))
+                status = cli_run_failed(&r, &e);
+        else if (r.script && r.canary_file)
+                status = cli_usage("--canary cannot be used with --script");
+        else if (!r.canary_file || r.plan || choose_policy(&r, argc, argv) == 0)
+                status = run_configured(&r, r.command ? r.command : argv + at);
+
+        return cli_run_done(&r, status);
 }

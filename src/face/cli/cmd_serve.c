@@ -24,6 +24,7 @@
 /* ---- serve ---- */
 
 struct serve {
+        struct cli_shared asked;
         cordon_pool_options pool;
         bool automatic, foreground;
         struct cli_http http;
@@ -38,26 +39,6 @@ static int add_host(void *ctx, const char *value)
         return cli_http_host(&((struct serve *) ctx)->http, value);
 }
 
-static int set_runs(void *ctx, const char *value)
-{
-        return cli_number("--runs", value, 1, 256, &((struct serve *) ctx)->http.runs);
-}
-
-static int set_gpu_boxes(void *ctx, const char *value)
-{
-        return cli_number("--gpu-boxes", value, 1, 256, &((struct serve *) ctx)->http.gpu_boxes);
-}
-
-static int set_boxes(void *ctx, const char *value)
-{
-        return cli_count("--boxes", value, 1, 1000, &((struct serve *) ctx)->pool.boxes);
-}
-
-static int set_idle(void *ctx, const char *value)
-{
-        return cli_seconds("--idle", value, "10m", &((struct serve *) ctx)->pool.idle_s);
-}
-
 static int set_memory(void *ctx, const char *value)
 {
         uint64_t bytes;
@@ -68,19 +49,20 @@ static int set_memory(void *ctx, const char *value)
 }
 
 const struct cli_option serve_options[] = {
-        { "auto", 0, NULL, "park boxes for plans that are seen twice in ten minutes",
+        { "auto", 0, NULL, "also park boxes for runs seen twice within ten minutes",
           CLI_FLAG(struct serve, automatic) },
-        { "boxes", 0, "N", "park at most so many boxes (default: 32)", set_boxes },
-        { "memory", 0, "SIZE", "and as many as use no more than this", set_memory },
-        { "idle", 0, "TIME", "end automatically parked boxes after so long without use (default: 10m)",
-          set_idle },
+        { "boxes", 0, "N", "park at most so many boxes (default: 32)",
+          CLI_COUNT(struct serve, pool.boxes, 1, 1000) },
+        { "memory", 0, "SIZE", "memory limit of all parked boxes", CLI_CALL(set_memory) },
+        { "idle", 0, "TIME", "end unused boxes parked by --auto after this time (default: 10m)",
+          CLI_SECONDS(struct serve, pool.idle_s) },
         { "http", 0, "ADDRESS", "also serve HTTP, with --auto: 127.0.0.1:PORT or unix:PATH; can be repeated",
-          add_http },
-        { "http-host", 0, "NAME", "a name in Host, of a reverse proxy; can be repeated", add_host },
-        { "runs", 0, "N", "HTTP: at most so many runs at once (default: 16)", set_runs },
-        { "gpu-boxes", 0, "N", "HTTP: at most so many boxes with a GPU at once (default: 1)", set_gpu_boxes },
-        { "config", 0, "DIR", "HTTP: tenants, policies and tokens (default: ~/.config/cordon/serve)",
-          CLI_TEXT(struct serve, http.config) },
+          CLI_CALL(add_http) },
+        { "http-host", 0, "NAME", "a name in Host, of a reverse proxy; can be repeated", CLI_CALL(add_host) },
+        { "runs", 0, "N", "HTTP: at most so many runs at once (default: 16)",
+          CLI_COUNT(struct serve, http.runs, 1, 256) },
+        { "gpu-boxes", 0, "N", "HTTP: at most so many boxes with a GPU at once (default: 1)",
+          CLI_COUNT(struct serve, http.gpu_boxes, 1, 256) },
         { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
         { 0 },
 };
@@ -180,10 +162,10 @@ static int park_beside(struct serve *o)
 int verb_serve(int argc, char **argv)
 {
         struct serve o = { .pool = { .boxes = 32, .idle_s = 600 }, .http = { .runs = 16, .gpu_boxes = 1 } };
-        int at = cli_options(argc, argv, cli_verb_find("serve"), &o, NULL);
-        if (at < 0 || cli_no_words(argc, at, "serve"))
+        if (cli_take(argc, argv, &o) < 0)
                 return EXIT_CORDON;
 
+        o.http.config = o.asked.config;
         if (!o.http.count && (o.http.config || o.http.host_count))
                 return cli_usage("--config and --http-host need --http");
 
@@ -196,34 +178,16 @@ int verb_serve(int argc, char **argv)
 /* ---- pool ---- */
 
 struct pool {
+        struct cli_shared asked;
         cordon_policy *policy;
-        long size;
-        const char *observe, *stage, *places, *ledger;
-        bool root, json, all, no_wait;
+        unsigned size;
+        bool no_wait;
         char *found; /* the path of the command */
 };
 
-static int set_size(void *ctx, const char *value)
-{
-        return cli_number("--size", value, 1, 1000, &((struct pool *) ctx)->size);
-}
-
-const struct cli_option pool_options[] = {
-        { "size", 0, "N", "keep this many boxes parked (default: 2)", set_size, 0, POOL_ADD },
-        { "no-wait", 0, NULL, "do not wait until the first box is parked", CLI_FLAG(struct pool, no_wait),
-          POOL_ADD },
-        { "stage", 0, "live|test|mock", "where places lead (default: live)", CLI_TEXT(struct pool, stage),
-          POOL_ADD },
-        { "places", 0, "FILE", "file that maps @NAME to a URL for each stage", CLI_TEXT(struct pool, places),
-          POOL_ADD },
-        { "root", 0, NULL, "appear as uid 0 inside, without privileges outside", CLI_FLAG(struct pool, root),
-          POOL_ADD },
-        { "ledger", 0, "on|off", "record effects in the ledger (default: on)", CLI_TEXT(struct pool, ledger),
-          POOL_ADD },
-        { "observe", 0, "off|calls|denials|all", "which effects to report (default: denials)",
-          CLI_TEXT(struct pool, observe), POOL_ADD },
-        { "all", 'a', NULL, "all of them", CLI_FLAG(struct pool, all), POOL_RM },
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct pool, json), POOL_LS | POOL_STATS },
+const struct cli_option pool_add_options[] = {
+        { "size", 0, "N", "keep this many boxes parked (default: 2)", CLI_COUNT(struct pool, size, 1, 1000) },
+        { "no-wait", 0, NULL, "do not wait until the first box is parked", CLI_FLAG(struct pool, no_wait) },
         { 0 },
 };
 
@@ -232,12 +196,12 @@ static bool set_up(cordon_box *b, const struct pool *o, char **command)
         const struct {
                 cordon_option option;
                 const char *value;
-        } set[] = { { CORDON_OBSERVE, o->observe ? o->observe : "denials" },
-                    { CORDON_STAGE, o->stage },
-                    { CORDON_PLACES, o->places },
-                    { CORDON_LEDGER, o->ledger },
+        } set[] = { { CORDON_OBSERVE, o->asked.observe ? o->asked.observe : "denials" },
+                    { CORDON_STAGE, o->asked.stage },
+                    { CORDON_PLACES, o->asked.places },
+                    { CORDON_LEDGER, o->asked.ledger },
                     { CORDON_SINGLE_THREAD, "1" },
-                    { CORDON_ROOT_INSIDE, o->root ? "1" : NULL } };
+                    { CORDON_ROOT_INSIDE, o->asked.root ? "1" : NULL } };
         for (size_t i = 0; i < sizeof set / sizeof *set; i++)
                 if (set[i].value && cordon_box_set(b, set[i].option, set[i].value) < 0)
                         return false;
@@ -262,7 +226,7 @@ static int find_command(struct pool *o, char **words)
 static int keep_boxes(cordon_box *b, const struct pool *o, cordon_error *e)
 {
         (void) cordon_box_prepare(b, e); /* if it fails, parking does it, or reports it */
-        return cordon_box_pool(b, (unsigned) o->size, e);
+        return cordon_box_pool(b, o->size, e);
 }
 
 /* The command is only looked at: if the policy lists its programs, this one may be started as well. A module
@@ -289,9 +253,9 @@ static int add_boxes(struct pool *o, char **words)
 
 int verb_pool_rm(int argc, char **argv)
 {
-        struct pool o = { 0 };
+        struct cli_shared o = { 0 };
         cordon_error e;
-        int status = 0, at = cli_take(argc, argv, &o, 0, CLI_ANY);
+        int status = 0, at = cli_take(argc, argv, &o);
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -309,21 +273,23 @@ int verb_pool_rm(int argc, char **argv)
         return status;
 }
 
-int verb_pool_ask(int argc, char **argv)
+static char *list_pool(const cordon_context *cx, int json, cordon_error *e)
 {
-        struct pool o = { 0 };
-        cordon_error e;
-        if (cli_take(argc, argv, &o, 0, 0) < 0)
-                return EXIT_CORDON;
-
-        cordon_pool_question what = cli_verb_now()->part == POOL_LS ? CORDON_POOL_LIST : CORDON_POOL_STATS;
-        return cli_give(cordon_pool_ask(cli_context(), what, NULL, o.json, &e), &e);
+        return cordon_pool_ask(cx, CORDON_POOL_LIST, NULL, json, e);
 }
+
+static char *count_pool(const cordon_context *cx, int json, cordon_error *e)
+{
+        return cordon_pool_ask(cx, CORDON_POOL_STATS, NULL, json, e);
+}
+
+int verb_pool_ls(int argc, char **argv) { return cli_view(argc, argv, list_pool); }
+int verb_pool_stats(int argc, char **argv) { return cli_view(argc, argv, count_pool); }
 
 int verb_pool_add(int argc, char **argv)
 {
         struct pool o = { .size = 2, .policy = cli_policy_new() };
-        int at = o.policy ? cli_options(argc, argv, cli_verb_now(), &o, o.policy) : -1;
+        int at = o.policy ? cli_take_doors(argc, argv, &o, o.policy) : -1;
         int status = at < 0 ? EXIT_CORDON : add_boxes(&o, argv + at);
         cordon_policy_free(o.policy);
         cordon_free(o.found);

@@ -73,8 +73,8 @@ int cli_http_serve(struct cli_http *h)
         cordon_error e = { 0 };
         struct serve_options o = { .environment = environ,
                                    .config = h->path,
-                                   .runs = (unsigned) h->runs,
-                                   .gpu_boxes = (unsigned) h->gpu_boxes,
+                                   .runs = h->runs,
+                                   .gpu_boxes = h->gpu_boxes,
                                    .say = say };
         memcpy(o.listen, h->listen, sizeof o.listen);
         memcpy(o.hosts, h->hosts, sizeof o.hosts);
@@ -86,8 +86,8 @@ int cli_http_serve(struct cli_http *h)
 /* ---- tokens and tenants ---- */
 
 struct operated {
-        const char *config, *tenant, *scopes, *expires, *person, *groups;
-        bool json;
+        struct cli_shared asked;
+        const char *tenant, *scopes, *expires, *person, *groups;
         char path[4096];
 };
 
@@ -97,19 +97,12 @@ const struct cli_option serve_token_options[] = {
           "new: run,read,files,apply,approve,approve-own,vault,policy, or admin alone (default: "
           "run,read,files)",
           CLI_TEXT(struct operated, scopes) },
-        { "as", 0, "PERSON", "new: who has it: two tokens of one person are one approver",
+        { "as", 0, "PERSON", "new: person who holds it; tokens of one person count as one approver",
           CLI_TEXT(struct operated, person) },
         { "groups", 0, "LIST", "new: of the person, for doors with `ask by N of GROUP`",
           CLI_TEXT(struct operated, groups) },
         { "expires", 0, "TIME", "new: valid for so long, at most 366d (default: 30d)",
           CLI_TEXT(struct operated, expires) },
-        { "config", 0, "DIR", "as of serve", CLI_TEXT(struct operated, config) },
-        { "json", 0, NULL, "ls: for programs", CLI_FLAG(struct operated, json) },
-        { 0 },
-};
-const struct cli_option serve_tenant_options[] = {
-        { "config", 0, "DIR", "as of serve", CLI_TEXT(struct operated, config) },
-        { "json", 0, NULL, "ls: for programs", CLI_FLAG(struct operated, json) },
         { 0 },
 };
 
@@ -147,11 +140,10 @@ static int token_new(const struct operated *o)
 }
 
 /* Reads the options and the first word of `serve token` or `serve tenant`. */
-static char **begin(int argc, char **argv, const char *verb, struct operated *o)
+static char **begin(int argc, char **argv, struct operated *o)
 {
-        cli_options_first(argc, argv, cli_verb_find(verb));
-        int at = cli_options(argc, argv, cli_verb_find(verb), o, NULL);
-        if (at < 0 || find_config(o->config, o->path, sizeof o->path) < 0)
+        int at = cli_take(argc, argv, o);
+        if (at < 0 || find_config(o->asked.config, o->path, sizeof o->path) < 0)
                 return NULL;
 
         return argv + (argv[at] && strcmp(argv[at], "--") == 0 ? at + 1 : at);
@@ -162,7 +154,7 @@ int verb_serve_token(int argc, char **argv)
         struct operated o = { 0 };
         cordon_error e = { 0 };
         int status = 0;
-        char **words = begin(argc, argv, "serve token", &o);
+        char **words = begin(argc, argv, &o);
         if (!words)
                 return EXIT_CORDON;
 
@@ -171,7 +163,7 @@ int verb_serve_token(int argc, char **argv)
                 return words[1] ? cli_usage("serve token new takes no `%s`", words[1]) : token_new(&o);
 
         if (cli_is_list(word))
-                return cli_give(serve_token_list(o.path, o.json, &e), &e);
+                return cli_give(serve_token_list(o.path, o.asked.json, &e), &e);
 
         if (strcmp(word, "rm") != 0 || !words[1])
                 return cli_usage("serve token takes new, ls or rm ID");
@@ -186,12 +178,12 @@ int verb_serve_tenant(int argc, char **argv)
 {
         struct operated o = { 0 };
         cordon_error e = { 0 };
-        char **words = begin(argc, argv, "serve tenant", &o);
+        char **words = begin(argc, argv, &o);
         if (!words)
                 return EXIT_CORDON;
 
         if (words[0] && cli_is_list(words[0]) && !words[1])
-                return cli_give(serve_tenant_list(o.path, o.json, &e), &e);
+                return cli_give(serve_tenant_list(o.path, o.asked.json, &e), &e);
 
         if (words[0] && strcmp(words[0], "forget") == 0 && words[1] && !words[2])
                 return cli_give(serve_tenant_forget(cli_context(), o.path, words[1], &e), &e);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_session.c - `cordon session` and `cordon shell`: a box that stays, and commands in it. A
  * session has a process of its own, in the background; a shell keeps its session itself. */
-#include "base/buf.h"
-#include "base/fd.h"
-#include "base/json.h"
 #include "base/str.h"
+#include "face/cli/boxes.h"
 #include "face/cli/run_job.h"
 
 #include <stdio.h>
@@ -15,36 +13,11 @@
 
 /* ---- a session and its process ---- */
 
-/* The policy and the box of a new session, from options; the words after them stay. Returns their index, or
- * -1 after reporting an error. */
-static int read_options(struct run *r, int argc, char **argv, const char *verb)
-{
-        cordon_error e = { 0 };
-        r->policy = cli_policy_new();
-        r->box = r->policy ? cli_box_new(r->policy) : NULL;
-        int at = r->box ? cli_options(argc, argv, cli_verb_find(verb), r, r->policy) : -1;
-        if (at < 0)
-                cli_run_find_programs(r, argc, argv, cli_verb_find(verb));
-        else if (cli_image_prepare(r->policy, &r->image, &e) < 0) {
-                (void) cli_run_failed(r, &e);
-                return -1;
-        }
-
-        return at;
-}
-
-static void done(struct run *r)
-{
-        cordon_box_free(r->box);
-        cordon_policy_free(r->policy);
-        free(r->work);
-}
-
 /* Both speak of time, and of two different ones. */
 static void say_times(const struct run *r, int argc, char **argv)
 {
         const char *life = r->set[CORDON_SESSION_TIME];
-        for (int i = 1; i < argc && !r->end.quiet; i++)
+        for (int i = 1; i < argc && !r->end.asked.quiet; i++)
                 if (strncmp(argv[i], "--time", 6) == 0) {
                         cli_note("note: --time limits each run; the session lasts %s (--life)",
                                  life ? life : "1d");
@@ -55,8 +28,7 @@ static void say_times(const struct run *r, int argc, char **argv)
 int verb_session_new(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1, .session = true, .detach = true };
-        cli_options_first(argc, argv, cli_verb_find("session new"));
-        int at = read_options(&r, argc, argv, "session new"), status = EXIT_CORDON;
+        int at = cli_run_begin(&r, argc, argv), status = EXIT_CORDON;
         if (at >= 0 && argc - at > 1) {
                 (void) cli_usage("a session starts without a command");
                 (void) cli_hint("cordon session new NAME; cordon session run NAME -- %s", argv[at]);
@@ -69,20 +41,10 @@ int verb_session_new(int argc, char **argv)
                 status = cli_run_detached(&r);
         }
 
-        if (status == EXIT_CORDON)
-                cli_end_untold(&r.end);
-
-        done(&r);
-        return status;
+        return cli_run_done(&r, status);
 }
 
 /* ---- runs ---- */
-
-static long long number_of(const struct json *o, const char *key)
-{
-        const struct json *v = json_get(o, key);
-        return v ? (long long) v->integer : 0;
-}
 
 /* Limits of this run only. */
 static int add_limits(const struct run *r)
@@ -105,13 +67,12 @@ static int add_limits(const struct run *r)
 static void say_ending(const char *which)
 {
         cordon_error e = { 0 };
-        struct err ignored;
         char *text = cordon_inspect(which, &e);
-        struct json_doc *d = text ? json_parse("keeper", span_str(text), &ignored) : NULL;
+        struct json_doc *d = cli_box_state(text);
         const struct json *o = d ? json_root(d) : NULL;
         if (o && json_get(o, "ending")) {
-                bool more = number_of(o, "renewed") < number_of(o, "renewals");
-                cli_note("session %.60s ends in %llds%s%s", which, number_of(o, "left_ms") / 1000,
+                bool more = (long long) json_int(o, "renewed") < (long long) json_int(o, "renewals");
+                cli_note("session %.60s ends in %llds%s%s", which, (long long) json_int(o, "left_ms") / 1000,
                          more ? ": cordon session renew " : ", and cannot be renewed", more ? which : "");
         }
 
@@ -134,6 +95,7 @@ static int run_in(struct run *r, cordon_box *session, char **command)
                 status = cli_run_configure(r, command) < 0 ? EXIT_CORDON : cli_run_here(r);
 
         cordon_box_free(r->box);
+        r->box = NULL;
         return status;
 }
 
@@ -141,111 +103,67 @@ int verb_session_run(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1 };
         cordon_error e = { 0 };
-        const struct cli_verb *verb = cli_verb_find("session run");
 
         /* Options may stand before the session's name and after it. */
-        int name = cli_options(argc, argv, verb, &r, NULL);
-        int at = name < 0 || name >= argc ? name : cli_options(argc - name, argv + name, verb, &r, NULL);
+        int name = cli_run_options(&r, argc, argv, NULL);
+        int at = name < 0 || name >= argc ? name : cli_run_options(&r, argc - name, argv + name, NULL);
         int status = EXIT_CORDON;
-        if (at < 0)
-                cli_run_find_programs(&r, argc, argv, verb);
-        else if (name >= argc || (name > 1 && strcmp(argv[name - 1], "--") == 0))
+        if (at >= 0 && (name >= argc || (name > 1 && strcmp(argv[name - 1], "--") == 0)))
                 (void) cli_usage("name a session, then a command: cordon session run dev -- ls");
-        else if (name + at >= argc)
+        else if (at >= 0 && name + at >= argc)
                 (void) cli_usage("no command given; for example: cordon session run %.60s -- ls /",
                                  argv[name]);
-        else {
+        else if (at >= 0) {
                 cordon_box *session = cordon_session_open(cli_context(), argv[name], &e);
-                if (session && !r.end.quiet)
+                if (session && !r.end.asked.quiet)
                         say_ending(argv[name]);
                 status = session ? run_in(&r, session, argv + name + at) : cli_run_failed(&r, &e);
                 cordon_box_free(session);
         }
 
-        if (status == EXIT_CORDON)
-                cli_end_untold(&r.end);
-
-        return status;
+        r.policy = NULL; /* the session's */
+        return cli_run_done(&r, status);
 }
 
 /* ---- ls and end ---- */
 
-static void list_one(void *ctx, const char *text)
+static void print_session(const struct json *o)
 {
-        struct cli_listing *l = ctx;
-        struct err ignored;
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        const struct json *o = d ? json_root(d) : NULL;
-        if (o && !cli_leave_out(&l->left_out, o) && json_get(o, "session")) {
-                if (l->asked.json)
-                        (void) printf("%s%s", l->count ? "," : "[", text);
-                else {
-                        if (l->count == 0)
-                                (void) printf("%-34s %-16s %9s %9s %7s  %s\n", "SESSION", "NAME", "AGE",
-                                              "LEFT", "RENEWED", "RUNNING");
-                        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n",
-                                      cli_text_of(o, "run"), cli_text_of(o, "name"),
-                                      number_of(o, "age_ms") / 1000, number_of(o, "left_ms") / 1000,
-                                      number_of(o, "renewed"), number_of(o, "renewals"), number_of(o, "runs"),
-                                      json_get(o, "ending") ? "  ends soon" : "");
-                }
-                l->count++;
-        }
-
-        json_free(d);
+        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", cli_text_of(o, "run"),
+                      cli_text_of(o, "name"), (long long) json_int(o, "age_ms") / 1000,
+                      (long long) json_int(o, "left_ms") / 1000, (long long) json_int(o, "renewed"),
+                      (long long) json_int(o, "renewals"), (long long) json_int(o, "runs"),
+                      json_get(o, "ending") ? "  ends soon" : "");
 }
 
 int verb_session_ls(int argc, char **argv)
 {
-        struct cli_listing l = { 0 };
-        cordon_error e = { 0 };
-        int at = cli_options(argc, argv, cli_verb_find("session ls"), &l.asked, NULL);
-        if (at < 0 || cli_no_words(argc, at, "session ls"))
-                return EXIT_CORDON;
-
-        if (cordon_list(list_one, &l, &e) < 0)
-                return cli_error(&e);
-
-        if (l.asked.json)
-                (void) printf("%s]\n", l.count ? "" : "[");
-
-        cli_note_left_out(&l.left_out);
-        return 0;
+        static const struct cli_box_list sessions = {
+                "SESSION                            NAME                   AGE      LEFT RENEWED  RUNNING",
+                print_session, true
+        };
+        struct cli_shared o = { 0 };
+        return cli_take(argc, argv, &o) < 0 ? EXIT_CORDON : cli_boxes_list(&sessions, o.json);
 }
 
 /* The changes that its edit doors hold back. */
 static void say_end(const char *json)
 {
-        struct err ignored;
-        struct json_doc *d = json_parse("keeper", span_str(json), &ignored);
+        struct json_doc *d = cli_box_state(json);
         const struct json *work = d ? json_get(json_root(d), "work") : NULL;
-        long long entries = work ? number_of(work, "entries") : 0;
-        if (entries > 0)
-                cli_note("%lld %s in an overlay, %lld flagged: cordon diff %s; then cordon apply %s", entries,
-                         entries == 1 ? "change" : "changes", number_of(work, "flagged"),
-                         cli_text_of(work, "layer"), cli_text_of(work, "layer"));
+        if (work && (long long) json_int(work, "entries") > 0)
+                cli_note_changes((long long) json_int(work, "entries"), (long long) json_int(work, "flagged"),
+                                 cli_text_of(work, "layer"));
         json_free(d);
 }
-
-static void add_text(void *ctx, const void *data, size_t len) { buf_add(ctx, data, len); }
 
 /* Of one that is over: its newest changes that wait. */
 static void say_left(const char *which)
 {
-        AUTO_BUF(list);
-        cordon_error e = { 0 };
-        struct err ignored;
-        bool there = cordon_work_list(cli_context(), 1, add_text, &list, &e) == 0;
-        struct json_doc *d = there ? json_parse_data("overlays", buf_span(&list), &ignored) : NULL;
-        for (const struct json *l = d ? json_root(d)->child : NULL; l; l = l->next)
-                if (number_of(l, "entries") > 0 && (strcmp(cli_text_of(l, "box"), which) == 0 ||
-                                                    strcmp(cli_text_of(l, "run"), which) == 0)) {
-                        cli_note("changes of %.60s: cordon diff %s, then cordon apply %s", which,
-                                 cli_text_of(l, "run"), cli_text_of(l, "run"));
-                        break;
-                }
-
-        json_free(d);
+        char run[64];
+        cordon_error ignored = { 0 };
+        if (cordon_work_find(cli_context(), which, run, &ignored) == 0)
+                cli_note("changes of %.60s: cordon diff %s, then cordon apply %s", which, run, run);
 }
 
 int cli_session_end(const char *which, bool json)
@@ -269,28 +187,17 @@ int cli_session_end(const char *which, bool json)
 }
 
 struct ending {
-        struct cli_json asked;
-        bool all;
-        int status;
+        struct cli_shared asked;
         char run[64][64];
         unsigned count;
 };
 
-const struct cli_option session_end_options[] = {
-        { "all", 'a', NULL, "all sessions of this user", CLI_FLAG(struct ending, all) },
-        { "json", 0, NULL, "their results as JSON", CLI_FLAG(struct ending, asked.json) },
-        { 0 },
-};
-
-static void note_session(void *ctx, const char *text)
+static void note_session(void *ctx, const struct json *o, const char *text)
 {
         struct ending *s = ctx;
-        struct err ignored;
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        const struct json *o = d ? json_root(d) : NULL;
-        if (o && json_get(o, "session") && s->count < sizeof s->run / sizeof *s->run)
+        (void) text;
+        if (json_get(o, "session") && s->count < sizeof s->run / sizeof *s->run)
                 (void) snprintf(s->run[s->count++], sizeof s->run[0], "%s", cli_text_of(o, "run"));
-        json_free(d);
 }
 
 /* As many as are there, so many at a time. */
@@ -301,7 +208,7 @@ static int end_all(struct ending *s)
         unsigned ended = 0;
         do {
                 s->count = 0;
-                if (cordon_list(note_session, s, &e) < 0)
+                if (cli_boxes_each(note_session, s, &e) < 0)
                         return cli_error(&e);
 
                 for (unsigned i = 0; i < s->count; i++)
@@ -321,15 +228,14 @@ int verb_session_end(int argc, char **argv)
 {
         struct ending s = { 0 };
         int status = 0;
-        cli_options_first(argc, argv, cli_verb_find("session end"));
-        int at = cli_options(argc, argv, cli_verb_find("session end"), &s, NULL);
+        int at = cli_take(argc, argv, &s);
         if (at < 0)
                 return EXIT_CORDON;
 
-        if (s.all && at < argc)
+        if (s.asked.all && at < argc)
                 return cli_usage("--all cannot be combined with session names");
 
-        if (s.all)
+        if (s.asked.all)
                 return end_all(&s);
 
         if (at == argc)
@@ -400,16 +306,16 @@ static void end_shell(struct run *r)
                 ;
 
         const cordon_result *end = cordon_box_result(r->box);
-        if (end->work[0] && end->work_entries > 0 && !r->end.quiet)
-                cli_note("%zu %s in an overlay, %zu flagged: cordon diff %s; then cordon apply %s",
-                         end->work_entries, end->work_entries == 1 ? "change" : "changes", end->work_flagged,
-                         end->work, end->work);
+        if (end->work[0] && end->work_entries > 0 && !r->end.asked.quiet)
+                cli_note_changes((long long) end->work_entries, (long long) end->work_flagged, end->work);
 }
 
 static int open_shell(struct run *r, char **command)
 {
         cordon_error e = { 0 };
+        const struct cli_shared *o = &r->end.asked;
         struct run shell = { .end = r->end };
+        shell.end.asked = (struct cli_shared){ .json = o->json, .verbose = o->verbose, .quiet = o->quiet };
         shell.set[CORDON_CWD] = r->set[CORDON_CWD];
         r->set[CORDON_CWD] = NULL;
         if (cli_run_configure(r, NULL) < 0)
@@ -427,14 +333,14 @@ static int open_shell(struct run *r, char **command)
 int verb_shell(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1, .session = true };
-        int at = read_options(&r, argc, argv, "shell");
+        int at = cli_run_begin(&r, argc, argv);
         struct shell_doors doors = { 0 };
         int status = at < 0 ? EXIT_CORDON : 0;
         if (status == 0 && at < argc)
                 status = is_directory(argv[at]);
         else if (status == 0) {
-                cli_doors_again(argc, argv, cli_verb_find("shell"), note_option, &doors);
-                if (!doors.any && !r.end.quiet)
+                cli_doors_again(argc, argv, cli_verb_now(), note_option, &doors);
+                if (!doors.any && !r.end.asked.quiet)
                         cli_note("the current directory is not in the box; add it with: cordon shell --edit "
                                  ".");
                 status = doors.prompt ? 0 : set_prompt(&r);
@@ -443,11 +349,7 @@ int verb_shell(int argc, char **argv)
         if (status == 0)
                 status = open_shell(&r, argv + at);
 
-        if (status == EXIT_CORDON)
-                cli_end_untold(&r.end);
-
-        done(&r);
-        return status;
+        return cli_run_done(&r, status);
 }
 
 /* ---- fork ---- */
@@ -455,24 +357,17 @@ int verb_shell(int argc, char **argv)
 int verb_session_fork(int argc, char **argv)
 {
         struct run r = { .end.status_fd = -1, .session = true, .detach = true };
-        const struct cli_verb *verb = cli_verb_find("session fork");
         cordon_error e = { 0 };
-        cli_options_first(argc, argv, verb);
-        int at = cli_options(argc, argv, verb, &r, NULL), status = EXIT_CORDON;
-        if (at < 0)
-                cli_run_find_programs(&r, argc, argv, verb);
-        else if (at == argc || argc - at > (r.set[CORDON_NAME] ? 1 : 2))
-                (void) cli_usage("name one session, and the new one; `cordon session ls` lists them");
-        else if (argc - at == 2 && cli_set_name(&r, argv[at + 1]) < 0)
-                status = EXIT_CORDON;
-        else if (!(r.box = cordon_session_fork(cli_context(), argv[at], &e)))
-                status = cli_run_failed(&r, &e);
-        else if (cli_run_configure(&r, NULL) == 0)
-                status = cli_run_detached(&r);
+        int at = cli_run_options(&r, argc, argv, NULL), status = EXIT_CORDON;
+        if (at >= 0 && argc - at == 2 && r.set[CORDON_NAME])
+                (void) cli_usage("%s", cli_verb_now()->which);
+        else if (at >= 0 && (argc - at < 2 || cli_set_name(&r, argv[at + 1]) == 0)) {
+                r.box = cordon_session_fork(cli_context(), argv[at], &e);
+                if (!r.box)
+                        status = cli_run_failed(&r, &e);
+                else if (cli_run_configure(&r, NULL) == 0)
+                        status = cli_run_detached(&r);
+        }
 
-        if (status == EXIT_CORDON)
-                cli_end_untold(&r.end);
-
-        cordon_box_free(r.box);
-        return status;
+        return cli_run_done(&r, status);
 }

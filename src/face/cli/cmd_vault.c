@@ -21,8 +21,10 @@
 extern char **environ;
 
 struct vault {
+        struct cli_shared asked;
         cordon_credential c;
-        bool json, keep;
+        const char *body, *sigv4, *class;
+        bool keep;
         const char *file, *command;
         struct buf scope;
 };
@@ -35,25 +37,6 @@ static int set_for(void *ctx, const char *value)
                 return cli_usage("--for takes one door at a time"), -1;
         buf_printf(&of(ctx)->scope, "%s\n", value);
         of(ctx)->c.scope = buf_str(&of(ctx)->scope);
-        return 0;
-}
-static int set_body(void *ctx, const char *value)
-{
-        (void) value;
-        of(ctx)->c.body = 1;
-        return 0;
-}
-static int set_sigv4(void *ctx, const char *value)
-{
-        (void) value;
-        of(ctx)->c.sigv4 = 1;
-        return 0;
-}
-static int set_class(void *ctx, const char *value)
-{
-        if (strcmp(value, "live") != 0 && strcmp(value, "test") != 0)
-                return cli_usage("--class takes live or test"), -1;
-        of(ctx)->c.test = value[0] == 't';
         return 0;
 }
 static int set_ttl(void *ctx, const char *value)
@@ -71,51 +54,38 @@ static int set_uses(void *ctx, const char *value)
                 return cli_usage("--max-uses takes a number of requests, 1 or more"), -1;
         return 0;
 }
-static int set_passphrase_fd(void *ctx, const char *value)
-{
-        uint64_t fd;
-        if (str_to_u64(span_str(value), &fd) < 0 || fd > 1023 || fcntl((int) fd, F_GETFD) < 0)
-                return cli_usage("--passphrase-fd takes the number of an open descriptor"), -1;
-        of(ctx)->c.passphrase_fd = (int) fd;
-        return 0;
-}
-
-enum { SECRET = VAULT_ADD | VAULT_ROTATE };
-
 const struct cli_option vault_options[] = {
-        { "from-file", 0, "FILE", "the secret is the content of a file", CLI_TEXT(struct vault, file),
-          SECRET },
+        { "from-file", 0, "FILE", "read the secret from FILE", CLI_TEXT(struct vault, file) },
         { "from-command", 0, "COMMAND", "the secret is what a shell command prints",
-          CLI_TEXT(struct vault, command), SECRET },
-        { "from-env", 0, "VARIABLE", "the secret is in a variable", CLI_TEXT(struct vault, c.secret_env),
-          SECRET },
+          CLI_TEXT(struct vault, command) },
+        { "from-env", 0, "VARIABLE", "the secret is in a variable", CLI_TEXT(struct vault, c.secret_env) },
         { "env", 0, "VARIABLE", "the variable that holds the placeholder in a box",
           CLI_TEXT(struct vault, c.env), VAULT_ADD },
         { "box-file", 0, "PATH", "the file in the box's home that holds the placeholder, as .netrc",
           CLI_TEXT(struct vault, c.file), VAULT_ADD },
         { "form", 0, "TEXT", "how it stands in that file, with {} for the placeholder",
           CLI_TEXT(struct vault, c.form), VAULT_ADD },
-        { "header", 0, "'NAME: {}'", "the header it stands in (default 'Authorization: Bearer {}')",
+        { "header", 0, "'NAME: {}'", "header that carries it (default: 'Authorization: Bearer {}')",
           CLI_TEXT(struct vault, c.header), VAULT_ADD },
-        { "query", 0, "PARAMETER", "it stands in a parameter of the URL", CLI_TEXT(struct vault, c.query),
+        { "query", 0, "PARAMETER", "query parameter that carries it", CLI_TEXT(struct vault, c.query),
           VAULT_ADD },
         { "basic", 0, "USER", "it is the password of this user", CLI_TEXT(struct vault, c.basic), VAULT_ADD },
-        { "body", 0, NULL, "it stands in the body, where the placeholder does", set_body, 0, VAULT_ADD },
-        { "sigv4", 0, NULL, "it is a key of AWS, ID:SECRET or ID:SECRET:TOKEN, and signs requests", set_sigv4,
-          0, VAULT_ADD },
-        { "class", 0, "live|test", "(default: live); a live one loads only in the stage live", set_class, 0,
+        { "body", 0, NULL, "replace the placeholder in request bodies", CLI_TEXT(struct vault, body),
           VAULT_ADD },
-        { "ttl", 0, "TIME", "it expires after this time, as 12h (default: 90d, class test 365d)", set_ttl, 0,
-          SECRET },
-        { "for", 0, "DOOR", "it is for this URL and these methods, as 'https://HOST/PATH/** GET'", set_for, 0,
-          SECRET },
-        { "max-uses", 0, "N", "requests of one run that may carry it", set_uses, 0, VAULT_ADD },
+        { "sigv4", 0, NULL, "AWS key, ID:SECRET or ID:SECRET:TOKEN; signs requests with SigV4",
+          CLI_TEXT(struct vault, sigv4), VAULT_ADD },
+        { "class", 0, "live|test", "(default: live); a live one loads only in the stage live",
+          CLI_TEXT(struct vault, class), VAULT_ADD },
+        { "ttl", 0, "TIME", "it expires after this time, as 12h (default: 90d, class test 365d)",
+          CLI_CALL(set_ttl) },
+        { "for", 0, "DOOR", "destinations that may receive it, as 'https://HOST/PATH/** GET'",
+          CLI_CALL(set_for) },
+        { "max-uses", 0, "N", "limit the number of requests per run that carry it", CLI_CALL(set_uses),
+          VAULT_ADD },
         { "protect", 0, "file|passphrase|keyring", "of the first: what protects the vault (default: file)",
           CLI_TEXT(struct vault, c.protect), VAULT_ADD },
         { "key-file", 0, "FILE", "of the first: the key file, outside the state directory",
           CLI_TEXT(struct vault, c.key_file), VAULT_ADD },
-        { "passphrase-fd", 0, "FD", "read the vault passphrase from this descriptor", set_passphrase_fd },
-        { "json", 0, NULL, "print JSON", CLI_FLAG(struct vault, json), VAULT_LS | VAULT_AUDIT },
         { 0 },
 };
 
@@ -196,6 +166,11 @@ static int store_secret(struct vault *v,
                         int (*work)(const cordon_context *, const cordon_credential *, cordon_error *))
 {
         cordon_error e = { 0 };
+        v->c.body = v->body != NULL;
+        v->c.sigv4 = v->sigv4 != NULL;
+        v->c.test = v->class && strcmp(v->class, "test") == 0;
+        const char *passphrase = v->asked.passphrase_fd;
+        v->c.passphrase_fd = passphrase ? cli_descriptor(passphrase, 'r') : -1;
         outlive_the_question();
         if (open_source(v) < 0)
                 return EXIT_CORDON;
@@ -207,82 +182,59 @@ static int store_secret(struct vault *v,
         return bad ? cli_error(&e) : 0;
 }
 
-static int vault_add(struct vault *v, char **words)
+int verb_vault_add(int argc, char **argv)
 {
-        v->c.name = words[0];
-        return store_secret(v, cordon_vault_add);
+        struct vault v = { 0 };
+        int at = cli_take(argc, argv, &v);
+        v.c.name = at < 0 ? NULL : argv[at];
+        int status = at < 0 ? EXIT_CORDON : store_secret(&v, cordon_vault_add);
+        buf_done(&v.scope);
+        return status;
 }
 
-static int vault_rotate(struct vault *v, char **words)
+int verb_vault_rotate(int argc, char **argv)
 {
-        /* `--for` alone, and nothing is piped in: the secret stays. */
+        struct vault v = { 0 };
         struct stat in;
+        int at = cli_take(argc, argv, &v);
+
+        /* `--for` alone, and nothing is piped in: the secret stays. */
         bool piped = fstat(0, &in) == 0 && !S_ISCHR(in.st_mode);
-        v->keep = v->c.scope && !v->c.ttl_s && !v->c.secret_env && !v->file && !v->command && !piped;
-        v->c.name = words[0];
-        return store_secret(v, cordon_vault_rotate);
+        v.keep = v.c.scope && !v.c.ttl_s && !v.c.secret_env && !v.file && !v.command && !piped;
+        v.c.name = at < 0 ? NULL : argv[at];
+        int status = at < 0 ? EXIT_CORDON : store_secret(&v, cordon_vault_rotate);
+        buf_done(&v.scope);
+        return status;
 }
 
-static int vault_ls(struct vault *v, char **words)
-{
-        cordon_error e = { 0 };
-        (void) words;
-        return cli_give(cordon_vault_list(cli_context(), v->json, &e), &e);
-}
+int verb_vault_ls(int argc, char **argv) { return cli_view(argc, argv, cordon_vault_list); }
 
-static int vault_audit(struct vault *v, char **words)
+int verb_vault_audit(int argc, char **argv)
 {
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
         int count = 0;
-        (void) words;
-        int status = cli_give(cordon_vault_audit(cli_context(), v->json, &count, &e), &e);
+        if (cli_take(argc, argv, &o) < 0)
+                return EXIT_CORDON;
+
+        int status = cli_give(cordon_vault_audit(cli_context(), o.json, &count, &e), &e);
         return status ? status : count > 0;
 }
 
-static int vault_rm(struct vault *v, char **words)
+int verb_vault_rm(int argc, char **argv)
 {
-        int status = 0;
-        (void) v;
-        for (; *words; words++) {
-                cordon_error e = { 0 };
-                if (cordon_vault_remove(cli_context(), *words, &e) < 0)
-                        status = cli_error(&e);
-        }
-
-        return status;
+        struct cli_shared o = { 0 };
+        int at = cli_take(argc, argv, &o);
+        return at < 0 ? EXIT_CORDON : cli_each(argv + at, cordon_vault_remove);
 }
 
 /* Without a file: the list. */
-static int vault_canary(struct vault *v, char **words)
+int verb_vault_canary(int argc, char **argv)
 {
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
-        (void) v;
-        if (!words[0])
-                return cli_give(cordon_vault_canaries(cli_context(), &e), &e);
-
-        for (; *words; words++)
-                if (cordon_vault_canary(cli_context(), *words, &e) < 0)
-                        return cli_error(&e);
-
-        return 0;
-}
-
-int verb_vault(int argc, char **argv)
-{
-        static const struct {
-                unsigned part;
-                int least, most;
-                int (*run)(struct vault *v, char **words);
-        } rows[] = { { VAULT_ADD, 1, 1, vault_add },       { VAULT_LS, 0, 0, vault_ls },
-                     { VAULT_ROTATE, 1, 1, vault_rotate }, { VAULT_RM, 1, CLI_ANY, vault_rm },
-                     { VAULT_AUDIT, 0, 0, vault_audit },   { VAULT_CANARY, 0, CLI_ANY, vault_canary } };
-        struct vault v = { .c = { .passphrase_fd = -1 } };
-        size_t i = 0;
-        while (rows[i].part != cli_verb_now()->part)
-                i++;
-
-        int at = cli_take(argc, argv, &v, rows[i].least, rows[i].most);
-        int status = at < 0 ? EXIT_CORDON : rows[i].run(&v, argv + at);
-        buf_done(&v.scope);
-        return status;
+        int at = cli_take(argc, argv, &o);
+        return at < 0      ? EXIT_CORDON
+               : at < argc ? cli_each(argv + at, cordon_vault_canary)
+                           : cli_give(cordon_vault_canaries(cli_context(), &e), &e);
 }

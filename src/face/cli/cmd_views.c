@@ -11,59 +11,24 @@
 #include <string.h>
 
 struct view {
-        bool json, all;
+        struct cli_shared asked;
         const char *against; /* a run, or NULL */
-        const char *work;    /* the value of {work}; NULL: the current directory */
-        const char *places, *stage;
-};
-
-#define VIEW_OPTIONS                                                                                         \
-        { "work", 0, "DIR", "what {work} means (default: here)", CLI_TEXT(struct view, work) },              \
-                { "stage", 0, "live|test|mock", "as in this stage (default: live)",                          \
-                  CLI_TEXT(struct view, stage) },                                                            \
-        {                                                                                                    \
-                "places", 0, "FILE", "where @name leads in each stage", CLI_TEXT(struct view, places)        \
-        }
-
-const struct cli_option view_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
-        VIEW_OPTIONS,
-        { 0 },
-};
-
-const struct cli_option doors_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
-        { "verbose", 'v', NULL, "name each file of /etc that a stock policy shows",
-          CLI_FLAG(struct view, all) },
-        VIEW_OPTIONS,
-        { 0 },
 };
 
 const struct cli_option check_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct view, json) },
-        { "against", 0, "RUN", "hold it against what this run did on the network",
+        { "against", 0, "RUN", "compare it with the network effects of this run",
           CLI_TEXT(struct view, against) },
-        VIEW_OPTIONS,
         { 0 },
 };
 
 /* As in `run`. */
-static int take_view(cordon_policy *p, const struct view *o)
+static int take_view(cordon_policy *p, const struct cli_shared *o)
 {
         cordon_error e = { 0 };
         if ((o->places || o->stage) && cordon_policy_places(p, o->places, o->stage, &e) < 0)
-                return (void) cli_error(&e), -1;
+                return cli_error(&e), -1;
 
-        if (!o->work)
-                return 0;
-
-        char *real = realpath(o->work, NULL);
-        if (!real)
-                return cli_usage("--work %s: %s", o->work, strerror(errno)), -1;
-
-        int r = cordon_policy_roots(p, real, NULL, &e);
-        free(real);
-        return r < 0 ? (void) cli_error(&e), -1 : 0;
+        return cli_work(p, o->work);
 }
 
 /* How long doors with an `until`, and wide ones, were open so far. Without an answer from the ledger, the
@@ -79,12 +44,11 @@ static void say_widened(cordon_policy *p)
 
 int verb_doors(int argc, char **argv)
 {
-        struct view o = { 0 };
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON;
-        cli_options_first(argc, argv, cli_verb_find("doors"));
-        int at = p ? cli_options(argc, argv, cli_verb_find("doors"), &o, p) : -1;
+        int at = p ? cli_take_doors(argc, argv, &o, p) : -1;
         bool loaded = at >= 0 && take_view(p, &o) == 0;
         for (; loaded && at < argc; at++) /* as with -p */
                 if (cli_policy_load(p, argv[at], &e) < 0) {
@@ -94,9 +58,9 @@ int verb_doors(int argc, char **argv)
 
         if (loaded)
                 status = cli_give(cordon_policy_view(p,
-                                                     o.json  ? CORDON_VIEW_DOORS_JSON
-                                                     : o.all ? CORDON_VIEW_DOORS_ALL
-                                                             : CORDON_VIEW_DOORS,
+                                                     o.json      ? CORDON_VIEW_DOORS_JSON
+                                                     : o.verbose ? CORDON_VIEW_DOORS_ALL
+                                                                 : CORDON_VIEW_DOORS,
                                                      &e),
                                   &e);
 
@@ -110,7 +74,7 @@ int verb_doors(int argc, char **argv)
 /* For the user, and with --json also for programs. */
 static int failed(const cordon_error *e, const char *name, const struct view *o)
 {
-        if (o->json)
+        if (o->asked.json)
                 cli_failure_put(e, name);
         return cli_error(e);
 }
@@ -119,7 +83,7 @@ static int check_against(cordon_policy *p, const char *name, const struct view *
 {
         cordon_error e = { 0 };
         int refused = 0;
-        char *text = cordon_policy_against(p, o->against, o->json, &refused, &e);
+        char *text = cordon_policy_against(p, o->against, o->asked.json, &refused, &e);
         int status = text ? cli_give(text, &e) : failed(&e, name, o);
         return status ? status : refused > 0;
 }
@@ -127,17 +91,17 @@ static int check_against(cordon_policy *p, const char *name, const struct view *
 static int check_one(cordon_policy *p, const char *name, const struct view *o)
 {
         cordon_error e = { 0 };
-        if (take_view(p, o) < 0)
+        if (take_view(p, &o->asked) < 0)
                 return EXIT_CORDON;
 
         if (o->against)
                 return check_against(p, name, o);
 
-        char *notes = cordon_policy_view(p, o->json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
+        char *notes = cordon_policy_view(p, o->asked.json ? CORDON_VIEW_NOTES_JSON : CORDON_VIEW_NOTES, &e);
         if (!notes)
                 return failed(&e, name, o);
 
-        if (!o->json) {
+        if (!o->asked.json) {
                 char *digest = cordon_policy_view(p, CORDON_VIEW_DIGEST, &e);
                 if (!digest) {
                         cordon_free(notes);
@@ -155,24 +119,6 @@ static int check_one(cordon_policy *p, const char *name, const struct view *o)
         return 0;
 }
 
-/* Only options of form, without a subject. */
-static bool names_no_door(int argc, char **argv)
-{
-        static const char *const how[] = { "--work", "--stage", "--places" };
-        for (int i = 1; i < argc; i++) {
-                bool looks = strcmp(argv[i], "--json") == 0 || strcmp(argv[i], "--") == 0;
-                for (size_t k = 0; !looks && k < sizeof how / sizeof *how; k++) {
-                        size_t n = strlen(how[k]);
-                        looks = strncmp(argv[i], how[k], n) == 0 && (!argv[i][n] || argv[i][n] == '=');
-                        i += looks && !argv[i][n];
-                }
-                if (!looks)
-                        return false;
-        }
-
-        return true;
-}
-
 static void count_door(void *ctx, const struct cli_door *d)
 {
         (void) d;
@@ -184,17 +130,15 @@ int verb_check(int argc, char **argv)
         struct view o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
-        cli_options_first(argc, argv, cli_verb_now());
-        bool nothing = names_no_door(argc, argv);
-        int at = p ? cli_options(argc, argv, cli_verb_now(), &o, p) : -1;
+        int at = p ? cli_take_doors(argc, argv, &o, p) : -1;
         size_t doors = 0;
         if (at >= 0)
                 cli_doors_again(at, argv, cli_verb_now(), count_door, &doors);
 
         int status = at < 0                    ? EXIT_CORDON
                      : at < argc && doors == 0 ? 0
-                     : nothing ? cli_usage("which policy? For example: cordon check task.cordon")
-                               : check_one(p, "policy", &o);
+                     : doors == 0 ? cli_usage("which policy? For example: cordon check task.cordon")
+                                  : check_one(p, "policy", &o);
         cordon_policy_free(p);
         for (; at >= 0 && at < argc; at++) {
                 p = cli_policy_new();
@@ -223,17 +167,10 @@ static bool takes_one_name(const char *word)
 static void put_name(struct buf *out, const char *name)
 {
         bool plain = name[0] == '"' || (name[0] != '#' && !strpbrk(name, " \t\""));
-        if (!plain)
-                buf_putc(out, '"');
-
-        for (const char *c = name; *c; c++) {
-                if (!plain && (*c == '"' || *c == '\\'))
-                        buf_putc(out, '\\');
-                buf_putc(out, *c);
-        }
-
-        if (!plain)
-                buf_putc(out, '"');
+        if (plain)
+                buf_puts(out, name);
+        else
+                cli_put_quoted(out, name);
 }
 
 /* The rest of the line is the effect: `cordon why net GET https://x/` needs no quotes. */
@@ -253,19 +190,12 @@ static void join(struct buf *out, int argc, char **argv)
 
 int verb_why(int argc, char **argv)
 {
-        struct view o = { 0 };
+        struct cli_shared o = { 0 };
         cordon_error e = { 0 };
         cordon_policy *p = cli_policy_new();
         int status = EXIT_CORDON, allowed = 0;
-        cli_options_first(argc, argv, cli_verb_find("why"));
-        int at = p ? cli_options(argc, argv, cli_verb_find("why"), &o, p) : -1;
-        if (at >= 0 && take_view(p, &o) < 0)
-                at = -1;
-
-        if (at >= 0 && at == argc)
-                status = cli_usage("which effect? For example: cordon why read ~/.ssh/id_ed25519");
-
-        if (at >= 0 && at < argc) {
+        int at = p ? cli_take_doors(argc, argv, &o, p) : -1;
+        if (at >= 0 && take_view(p, &o) == 0) {
                 AUTO_BUF(effect);
                 join(&effect, argc - at, argv + at);
                 char *text =

@@ -20,9 +20,10 @@ enum { PATH_BYTES = 4096 };
 #define MARK "#!/bin/sh\n# Made by `cordon policy wrap`: "
 
 struct wrap {
+        struct cli_shared asked;
         cordon_policy *policy;
         const char *output;
-        bool directories, quiet, has_file;
+        bool directories, has_file;
         char cwd[PATH_BYTES], program[PATH_BYTES];
         struct buf script;
 };
@@ -32,7 +33,6 @@ const struct cli_option wrap_options[] = {
           CLI_TEXT(struct wrap, output) },
         { "dirs", 0, NULL, "also show directories that a call names, with all below them",
           CLI_FLAG(struct wrap, directories) },
-        { "quiet", 'q', NULL, "the script says nothing at the end of a run", CLI_FLAG(struct wrap, quiet) },
         { 0 },
 };
 
@@ -83,7 +83,8 @@ static void put_door(void *ctx, const struct cli_door *d)
         struct wrap *w = ctx;
         w->has_file |= d->file;
         put_quoted(&w->script, d->option);
-        put_value(w, d, &w->script);
+        if (d->value)
+                put_value(w, d, &w->script);
 }
 
 /* ---- the program ---- */
@@ -134,14 +135,8 @@ static bool may_run(const struct wrap *w)
         AUTO_BUF(effect);
         cordon_error ignored;
         int allowed = 0;
-        buf_puts(&effect, "run \"");
-        for (const char *c = w->program; *c; c++) {
-                if (*c == '"' || *c == '\\')
-                        buf_putc(&effect, '\\');
-                buf_putc(&effect, *c);
-        }
-
-        buf_putc(&effect, '"');
+        buf_puts(&effect, "run ");
+        cli_put_quoted(&effect, w->program);
         cordon_free(cordon_policy_why(w->policy, buf_str(&effect), 0, &allowed, &ignored));
         return allowed;
 }
@@ -192,11 +187,12 @@ static int put_script(struct wrap *w, char **argv, int end)
                    str_inert(span_str(w->program), shown, sizeof shown));
         put_quoted(o, self);
         put_quoted(o, "run");
-        cli_doors_again(end, argv, cli_verb_find("policy wrap"), put_door, w);
+        cli_doors_again(end, argv, cli_verb_now(), put_door, w);
         if (open_program(w) < 0)
                 return -1;
 
-        buf_printf(o, " --arg-files%s%s --", w->directories ? " --arg-dirs" : "", w->quiet ? " -q" : "");
+        buf_printf(o, " --arg-files%s%s --", w->directories ? " --arg-dirs" : "",
+                   w->asked.quiet ? " -q" : "");
         put_quoted(o, w->program);
         buf_puts(o, " \"$@\"\n");
         return 0;
@@ -204,13 +200,9 @@ static int put_script(struct wrap *w, char **argv, int end)
 
 static int wrap(struct wrap *w, int argc, char **argv)
 {
-        int at = cli_options(argc, argv, cli_verb_find("policy wrap"), w, w->policy);
+        int at = cli_take_doors(argc, argv, w, w->policy);
         if (at < 0)
                 return EXIT_CORDON;
-
-        if (at == argc)
-                return cli_usage(
-                        "which program? For example: cordon policy wrap -o ~/bin/pdftotext pdftotext");
 
         if (at + 1 < argc)
                 return cli_usage("one program, without arguments: %s comes from each call", argv[at + 1]);

@@ -6,9 +6,8 @@
  * tab, and the part of the word before the path; "@command", a tab, and the number of the word (`cordon`
  * is 0) that starts a command line of its own. */
 #include "base/buf.h"
-#include "base/json.h"
 #include "base/str.h"
-#include "face/cli/cli.h"
+#include "face/cli/boxes.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -104,39 +103,34 @@ static void put_policies(struct here *h)
         put_files(h);
 }
 
-static void each_box(void *ctx, const char *text)
+static void put_box(void *ctx, const struct json *o, const char *text)
 {
-        struct err ignored;
-        struct json_doc *d = json_parse("keeper", span_str(text), &ignored);
-        bool answered = d && !json_get(json_root(d), "refused");
-        const char *run = answered ? json_text(json_root(d), "run") : "",
-                   *name = answered ? json_text(json_root(d), "name") : "";
-
+        bool answered = !json_get(o, "refused");
+        const char *run = answered ? json_text(o, "run") : "", *name = answered ? json_text(o, "name") : "";
+        (void) text;
         if (run[0])
                 add_candidate(ctx, run, name[0] ? name : "running box");
 
         if (name[0])
                 add_candidate(ctx, name, run);
-
-        json_free(d);
 }
 
 static void put_boxes(struct here *h)
 {
         cordon_error ignored = { 0 };
-        (void) cordon_list(each_box, h, &ignored);
+        (void) cli_boxes_each(put_box, h, &ignored);
 }
 
-static void each_session(void *ctx, const char *text)
+static void put_session(void *ctx, const struct json *o, const char *text)
 {
-        if (strstr(text, "\"session\":true"))
-                each_box(ctx, text);
+        if (json_get(o, "session"))
+                put_box(ctx, o, text);
 }
 
 static void put_sessions(struct here *h)
 {
         cordon_error ignored = { 0 };
-        (void) cordon_list(each_session, h, &ignored);
+        (void) cli_boxes_each(put_session, h, &ignored);
 }
 
 /* Two members of each object of a list: the word and its help. */
@@ -381,7 +375,7 @@ static void put_options(struct here *h)
                 put_doors(h);
 
         put_option(h, "help", 'h', "print help");
-        if (cli_starts_command(h->verb))
+        if (h->verb->words == CLI_COMMAND)
                 add_candidate(h, "--", "the command follows");
 }
 
@@ -480,7 +474,7 @@ static void put_for_verb(struct here *h, int argc, char **argv)
 {
         const char *question = NULL;
         bool plain = false, is_script = false; /* plain: after "--" */
-        bool starts = cli_starts_command(h->verb);
+        bool starts = h->verb->words == CLI_COMMAND;
         struct cli_typed t = { 0 };
 
         for (int i = 0, n; i < argc - 1; i += n ? n : 1) {
@@ -555,13 +549,13 @@ static void put_all(struct here *h, int argc, char **argv)
         }
 }
 
-int cli_complete(int argc, char **argv)
+int verb_complete(int argc, char **argv)
 {
-        struct here h = { .word = argc > 0 ? argv[argc - 1] : "", .number = argc };
+        struct here h = { .word = argc > 1 ? argv[argc - 1] : "", .number = argc - 1 };
 
         h.typed = h.word;
-        if (argc > 0)
-                put_all(&h, argc, argv);
+        if (argc > 1)
+                put_all(&h, argc - 1, argv + 1);
 
         (void) fputs(buf_str(&h.out), stdout);
         buf_done(&h.out);

@@ -69,9 +69,6 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         (void) umask(umask(077) & 077);
         (void) signal(SIGXFSZ, SIG_IGN); /* a file size limit is an error, not the end of the run */
 
-        if (strcmp(argv[1], "__complete") == 0) /* called by shell completions */
-                return cli_complete(argc - 2, argv + 2);
-
         int words = 0;
         const struct cli_verb *v = cli_verb_named(argc - 1, argv + 1, &words);
         if (!v)
@@ -79,7 +76,7 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
 
         argc -= words;
         argv += words;
-        if (cli_help_asked(argc, argv, v))
+        if (v->name[0] != '_' && cli_help_asked(argc, argv, v)) /* not for words that are completed */
                 return cli_help_verb(v), all_said(0);
 
         cli_verb_is(v);

@@ -125,7 +125,7 @@ void cli_help_verb(const struct cli_verb *v)
         print_group(v->name);
         char page[64], *last;
         (void) snprintf(page, sizeof page, "%s", v->name);
-        if (v->part && (last = strrchr(page, ' ')))
+        if (v->group_page && (last = strrchr(page, ' ')))
                 *last = '\0';
 
         for (char *c = page; (c = strchr(c, ' '));)
@@ -222,27 +222,52 @@ int cli_unknown_verb(char **argv)
         return cli_hint("`cordon help` lists commands; to run a program: cordon run -- %s", buf_str(&word));
 }
 
-int cli_take(int argc, char **argv, void *ctx, int least, int most)
+int cli_take_doors(int argc, char **argv, void *ctx, cordon_policy *policy)
 {
         const struct cli_verb *v = cli_verb_now();
-        bool commands = most == 0 && cli_is_group(v->name);
+        bool commands = v->most == 0 && cli_is_group(v->name);
         if (commands && argc > 1 && argv[1][0] != '-') /* its options may not be ours */
                 return unknown_second(v->name, argv[1]), -1;
 
-        cli_options_first(argc, argv, v);
-        int at = cli_options(argc, argv, v, ctx, NULL);
+        if (v->words == CLI_NAMES || v->words == CLI_PATHS)
+                cli_options_first(argc, argv, v);
+
+        int at = cli_options(argc, argv, v, ctx, policy);
         if (at >= 0 && at < argc && commands)
                 return unknown_second(v->name, argv[at]), -1;
 
-        if (at >= 0 && (argc - at < least || argc - at > most))
-                return cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis), -1;
+        if (at < 0 || (argc - at >= v->least && argc - at <= v->most))
+                return at;
 
-        return at;
+        return v->which ? cli_usage("%s", v->which)
+                        : cli_usage("usage: cordon %s%s%s", v->name, v->synopsis[0] ? " " : "", v->synopsis),
+               -1;
+}
+
+int cli_take(int argc, char **argv, void *ctx) { return cli_take_doors(argc, argv, ctx, NULL); }
+
+int cli_each(char **words, int (*act)(const cordon_context *cx, const char *word, cordon_error *e))
+{
+        int status = 0;
+        for (; *words; words++) {
+                cordon_error e = { 0 };
+                if (act(cli_context(), *words, &e) < 0)
+                        status = cli_error(&e);
+        }
+
+        return status;
+}
+
+int cli_view(int argc, char **argv, char *(*view)(const cordon_context *cx, int json, cordon_error *e))
+{
+        struct cli_shared o = { 0 };
+        cordon_error e = { 0 };
+        return cli_take(argc, argv, &o) < 0 ? EXIT_CORDON : cli_give(view(cli_context(), o.json, &e), &e);
 }
 
 int verb_group(int argc, char **argv)
 {
-        if (cli_take(argc, argv, NULL, 0, 0) < 0)
+        if (cli_take(argc, argv, NULL) < 0)
                 return EXIT_CORDON;
 
         return cli_help_verb(cli_verb_now()), 0;
@@ -253,7 +278,7 @@ int verb_help(int argc, char **argv)
         if (argc < 2)
                 return print_all(), 0;
 
-        int at = cli_words_only(argc, argv, "help"), words = 0;
+        int at = cli_take(argc, argv, NULL), words = 0;
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -270,8 +295,8 @@ int verb_help(int argc, char **argv)
 
 int verb_version(int argc, char **argv)
 {
-        struct cli_json o = { 0 };
-        if (cli_take(argc, argv, &o, 0, 0) < 0)
+        struct cli_shared o = { 0 };
+        if (cli_take(argc, argv, &o) < 0)
                 return EXIT_CORDON;
 
         const char *v = cordon_version();

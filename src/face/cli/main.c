@@ -11,6 +11,7 @@
 #define RUN(name, synopsis, help, verb, options, ...) { name, synopsis, help, verb, options, __VA_ARGS__ },
 #define REVIEW(name, synopsis, help, verb, options, ...)                                                     \
         { name, synopsis, help, verb_elsewhere, no_options, __VA_ARGS__, .program = "cordon-review" },
+#define GROUP(name, synopsis, help, group)             { name, synopsis, help, verb_group, no_options, false, group },
 #define EACH(name, synopsis, help, verb, options, ...) { name, synopsis, help, verb, options, __VA_ARGS__ },
 #define SELFTEST(name, synopsis, help, verb, options, ...)                                                   \
         { name, synopsis, help, verb_elsewhere, no_options, __VA_ARGS__, .program = "cordon-selftest" },

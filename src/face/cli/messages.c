@@ -135,3 +135,16 @@ int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...)
         va_end(ap);
         return -1;
 }
+
+void cli_note_changes(long long entries, long long flagged, const char *overlay)
+{
+        cli_note("%lld %s in an overlay, %lld flagged: cordon diff %s; then cordon apply %s", entries,
+                 entries == 1 ? "change" : "changes", flagged, overlay, overlay);
+}
+
+void cli_note_held(const char *id, const char *effect, unsigned within_s)
+{
+        bool minutes = within_s >= 60 && within_s % 60 == 0;
+        cli_note("waiting for approval (%u%s): %.600s; in another terminal: cordon approve %.12s",
+                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+}

@@ -11,11 +11,6 @@
 #include <string.h>
 #include <unistd.h>
 
-const struct cli_option json_options[] = {
-        { "json", 0, NULL, "for programs", CLI_FLAG(struct cli_json, json) },
-        { 0 },
-};
-
 const struct cli_option no_options[] = { { 0 } };
 
 static const cordon_error no_memory = { 0 };
@@ -58,52 +53,6 @@ cordon_box *cli_box_new(cordon_policy *policy)
         return b;
 }
 
-int cli_list_add(const char **list, const char *option, const char *value)
-{
-        size_t n = 0;
-        while (list[n])
-                n++;
-
-        if (n == CLI_LIST_MAX)
-                return cli_usage("%s can be given %d times", option, CLI_LIST_MAX), -1;
-
-        list[n] = value;
-        return 0;
-}
-
-int cli_number(const char *option, const char *value, long least, long most, long *ret)
-{
-        char *end;
-        errno = 0;
-        long n = strtol(value, &end, 10);
-        if (errno || end == value || *end || n < least || n > most)
-                return cli_usage("%s takes a number from %ld to %ld", option, least, most), -1;
-
-        *ret = n;
-        return 0;
-}
-
-int cli_count(const char *option, const char *value, unsigned least, unsigned most, unsigned *ret)
-{
-        long n = 0;
-        if (cli_number(option, value, least, most, &n) < 0)
-                return -1;
-
-        *ret = (unsigned) n;
-        return 0;
-}
-
-int cli_seconds(const char *option, const char *value, const char *example, unsigned *ret)
-{
-        enum { DAY_MS = 86400000 };
-        uint64_t ms = 0;
-        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
-                return cli_usage("%s takes a time from 1s to 1d, as %s", option, example), -1;
-
-        *ret = (unsigned) (ms / 1000);
-        return 0;
-}
-
 int cli_give(char *text, const cordon_error *e)
 {
         if (!text)
@@ -118,6 +67,14 @@ int cli_put(const struct buf *text)
         if (text->failed)
                 return cli_error(&no_memory);
         return fputs(buf_str(text), stdout) == EOF || fflush(stdout) == EOF ? EXIT_CORDON : 0;
+}
+
+void cli_put_quoted(struct buf *out, const char *text)
+{
+        buf_putc(out, '"');
+        for (const char *c = text; *c; c++)
+                buf_printf(out, "%s%c", *c == '"' || *c == '\\' ? "\\" : "", *c);
+        buf_putc(out, '"');
 }
 
 bool cli_self(char *ret, size_t cap)
@@ -223,17 +180,16 @@ static int take_word(cordon_policy *p, const char *word, const char *value, cons
         return policy_failed(&e);
 }
 
-/* --work DIR: kept as it was given, resolved. */
-int cli_work_set(cordon_policy *p, char **work, const char *value)
+int cli_work(cordon_policy *p, const char *work)
 {
         cordon_error e = { 0 };
-        char *real = realpath(value, NULL);
-        if (!real)
-                return cli_usage("--work %s: %s", value, strerror(errno)), -1;
+        char *real = work ? realpath(work, NULL) : NULL;
+        if (work && !real)
+                return cli_usage("--work %s: %s", work, strerror(errno)), -1;
 
-        free(*work);
-        *work = real;
-        return cordon_policy_roots(p, real, NULL, &e);
+        int r = real ? cordon_policy_roots(p, real, NULL, &e) : 0;
+        free(real);
+        return r < 0 ? (cli_error(&e), -1) : 0;
 }
 
 int cli_policy_load(cordon_policy *p, const char *path, cordon_error *e)
@@ -275,12 +231,21 @@ static void nearer(const char *given, const char *name, const char **best)
                 str_nearer(given, name, best);
 }
 
-const struct cli_option *cli_option_next(const struct cli_verb *v, const struct cli_option *o)
+static const struct cli_option *row_for(const struct cli_option *o, unsigned mask)
 {
-        o = o ? o + 1 : v->options;
-        while (o->name && o->of && !(o->of & v->part))
+        while (o->name && o->of && !(o->of & mask))
                 o++;
         return o->name ? o : NULL;
+}
+
+const struct cli_option *cli_option_next(const struct cli_verb *v, const struct cli_option *o)
+{
+        if (v->program) /* which has its options */
+                return NULL;
+
+        bool shared = o >= cli_shared_options && o < cli_shared_options + cli_shared_count;
+        const struct cli_option *own = shared ? NULL : row_for(o ? o + 1 : v->options, v->part);
+        return own ? own : row_for(shared ? o + 1 : cli_shared_options, v->shared);
 }
 
 static const char *nearest(const struct cli_verb *verb, const char *given, bool words)
@@ -366,18 +331,97 @@ static struct meaning meaning_of(const struct cli_verb *verb, const struct given
         return m;
 }
 
+/* Is it one of "live|test|mock"? */
+static bool is_one_of(const char *list, const char *value)
+{
+        size_t n = strlen(value);
+        for (const char *at = list; at; at = strchr(at, '|') ? strchr(at, '|') + 1 : NULL)
+                if (strcspn(at, "|") == n && strncmp(at, value, n) == 0)
+                        return true;
+        return false;
+}
+
+/* "--stage takes live, test or mock". */
+static int not_one_of(const struct cli_option *o, const char *value)
+{
+        AUTO_BUF(list);
+        for (const char *at = o->arg, *end; at; at = *end ? end + 1 : NULL) {
+                end = at + strcspn(at, "|");
+                buf_printf(&list, "%s%.*s", at == o->arg ? "" : *end ? ", " : " or ", (int) (end - at), at);
+        }
+
+        return cli_usage("--%s takes %s, not `%s`", o->name, buf_str(&list), value), -1;
+}
+
+static int set_text(const struct cli_option *o, const char **field, const char *value)
+{
+        if (o->kind == CLI_KIND_ONCE && *field)
+                return cli_usage("--%s is given twice", o->name), -1;
+
+        bool named = o->arg && strchr(o->arg, '|') && !strchr(o->arg, ',');
+        if (named && !is_one_of(o->arg, value))
+                return not_one_of(o, value);
+
+        *field = o->arg ? value : "1";
+        return 0;
+}
+
+static int set_count(const struct cli_option *o, unsigned *field, const char *value)
+{
+        char name[68];
+        long n = 0;
+        (void) snprintf(name, sizeof name, "--%s", o->name);
+        if (cli_number(name, value, o->least, o->most, &n) < 0)
+                return -1;
+
+        *field = (unsigned) n;
+        return 0;
+}
+
+static int set_seconds(const struct cli_option *o, unsigned *field, const char *value)
+{
+        enum { DAY_MS = 86400000 };
+        uint64_t ms = 0;
+        if (str_to_ms(span_str(value), &ms) < 0 || ms < 1000 || ms > DAY_MS)
+                return cli_usage("--%s takes a time from 1s to 1d, as 30s or 10m", o->name), -1;
+
+        *field = (unsigned) (ms / 1000);
+        return 0;
+}
+
+static int set_list(const struct cli_option *o, const char **field, const char *value)
+{
+        size_t n = cli_list_count(field);
+        if (n == CLI_LIST_MAX)
+                return cli_usage("--%s can be given %d times", o->name, CLI_LIST_MAX), -1;
+
+        field[n] = value;
+        return 0;
+}
+
 static int set_option(const struct cli_option *o, void *ctx, const char *value)
 {
-        if (o->take)
-                return o->take(ctx, value);
-
         void *field = (char *) ctx + o->field;
-        if (o->arg)
-                *(const char **) field = value;
-        else
+        switch (o->kind) {
+        case CLI_KIND_CALL:
+                return o->take(ctx, value);
+        case CLI_KIND_FLAG:
                 *(bool *) field = true;
+                return 0;
+        case CLI_KIND_TEXT:
+        case CLI_KIND_ONCE:
+                return set_text(o, field, value);
+        case CLI_KIND_COUNT:
+                return set_count(o, field, value);
+        case CLI_KIND_SECONDS:
+                return set_seconds(o, field, value);
+        case CLI_KIND_TIME:
+                return cli_time(value, field);
+        case CLI_KIND_LIST:
+                return set_list(o, field, value);
+        }
 
-        return 0;
+        return -1;
 }
 
 /* The option at the end of the line that lacks its value: moved before the other words, it must not take
@@ -475,8 +519,7 @@ static void move_to(char **argv, int to, int from)
         argv[to] = moved;
 }
 
-/* The index of the "--" that ends them, or argc; *ret_front: the index of the first other word. */
-static int options_first(int argc, char **argv, const struct cli_verb *verb, int *ret_front)
+void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
 {
         int front = 1, i = 1;
         struct given g;
@@ -488,31 +531,8 @@ static int options_first(int argc, char **argv, const struct cli_verb *verb, int
                         move_to(argv, front++, i + k);
         }
 
-        *ret_front = front;
-        return i;
-}
-
-void cli_options_first(int argc, char **argv, const struct cli_verb *verb)
-{
-        int front, end = options_first(argc, argv, verb, &front);
-        if (end < argc)
-                move_to(argv, front, end);
-}
-
-void cli_options_before_paths(int argc, char **argv, const struct cli_verb *verb)
-{
-        int front;
-        (void) options_first(argc, argv, verb, &front);
-}
-
-bool cli_starts_command(const struct cli_verb *verb)
-{
-        static const char *const starters[] = { "run",   "policy wrap",    "learn",
-                                                "shell", "policy tighten", "agent" };
-        for (size_t i = 0; i < sizeof starters / sizeof *starters; i++)
-                if (strcmp(verb->name, starters[i]) == 0)
-                        return true;
-        return false;
+        if (i < argc && verb->words == CLI_NAMES)
+                move_to(argv, front, i);
 }
 
 bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
@@ -520,7 +540,7 @@ bool cli_help_asked(int argc, char **argv, const struct cli_verb *verb)
         struct given g;
         for (int i = 1, n; i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
-                if (n == 0 && cli_starts_command(verb))
+                if (n == 0 && verb->words == CLI_COMMAND)
                         return false;
                 if (n && (strcmp(argv[i], "-help") == 0 || g.letter == 'h' || strcmp(g.name, "help") == 0))
                         return true;
@@ -535,7 +555,7 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
         const struct cli_option *own = find_option(verb, name, 0);
         for (int i = 1, n; own && i < argc && strcmp(argv[i], "--") != 0; i += n ? n : 1) {
                 n = words_of(verb, argv[i], &g);
-                if (n == 0 && cli_starts_command(verb))
+                if (n == 0 && verb->words == CLI_COMMAND)
                         return NULL;
                 if (n == 2 && i + 1 < argc && is_option(verb, argv[i + 1]))
                         n = 1; /* an invalid option, but an option */
@@ -545,18 +565,6 @@ const char *cli_asked(int argc, char **argv, const struct cli_verb *verb, const 
         }
 
         return NULL;
-}
-
-int cli_no_words(int argc, int at, const char *verb)
-{
-        return at < argc ? cli_usage("`cordon %s` takes no arguments", verb) : 0;
-}
-
-int cli_words_only(int argc, char **argv, const char *verb)
-{
-        const struct cli_verb *v = cli_verb_find(verb);
-        cli_options_first(argc, argv, v);
-        return cli_options(argc, argv, v, NULL, NULL);
 }
 
 int cli_options(int argc, char **argv, const struct cli_verb *verb, void *ctx, cordon_policy *policy)
@@ -586,7 +594,7 @@ void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_doo
                 struct meaning m = meaning_of(verb, &g);
                 struct cli_door d = { .value = n == 2 && i + 1 < argc ? argv[i + 1] : g.value,
                                       .file = m.file };
-                if (!d.value || (!m.file && !m.word))
+                if (!m.file && !m.word)
                         continue;
                 (void) snprintf(d.option, sizeof d.option, "%s%s", g.letter ? "-" : "--", g.name);
                 take(ctx, &d);
@@ -595,8 +603,9 @@ void cli_doors_again(int argc, char **argv, const struct cli_verb *verb, cli_doo
 
 static void take_word_again(void *ctx, const struct cli_door *d)
 {
+        const char *word = d->option + 2;
         if (!d->file)
-                (void) take_word(ctx, d->option + 2, d->value, NULL);
+                (void) take_word(ctx, word, d->value ? d->value : is_gpu_flag(word) ? "" : word, NULL);
 }
 
 int cli_words_again(int argc, char **argv, const struct cli_verb *verb, cordon_policy *policy)

@@ -94,47 +94,50 @@ static void hint_of_name(const cordon_denial *d)
                                (int) strcspn(d->path + 7, "/"), d->path + 7);
 }
 
-/* It was asked for, and not approved. */
-static void hint_of_gate(const cordon_denial *d)
-{
-        if (is(d->reason, "gate-expired") || is(d->reason, "gate-withdrawn"))
-                (void) fputs("hint: run `cordon approve` in another terminal while the box is running\n",
-                             stderr);
-}
+enum hint_place { HINT_FIRST, HINT_INSTEAD, HINT_BESIDE }; /* of the option that would permit it */
+static const struct {
+        const char *reason;
+        enum hint_place place;
+        const char *text;
+} hints[] = {
+#define ASK   "run `cordon approve` in another terminal while the box is running"
+#define LABEL "add `accepts private:NAME` to the door, or `declassify private:NAME` to ask a person each time"
+#define RUNS  "--run PATH, or --run DIR/ for all programs below it"
+        { "gate-expired", HINT_FIRST, ASK },
+        { "gate-withdrawn", HINT_FIRST, ASK },
+        { "label-secrecy", HINT_FIRST, LABEL },
+        { "label-trifecta", HINT_FIRST, LABEL },
+        { "socket", HINT_INSTEAD,
+          "--net HOST:PORT; to find the hosts: cordon learn --network ask -- COMMAND" },
+        { "own-program", HINT_INSTEAD, RUNS },
+        { "writable", HINT_INSTEAD, RUNS },
+        { "too-large", HINT_INSTEAD, "`mv` falls back to copying; or rename it outside the box" },
+        { "namespace", HINT_INSTEAD,
+          "turn off the program's own sandbox (chromium --no-sandbox); the box replaces it" },
+        { "name", HINT_BESIDE, "port 443 is a guess: the box only looked up the name" },
+};
 
-/* The door is there: what it takes is another matter. */
-static void hint_of_label(const cordon_denial *d)
+static void say_hints(const cordon_denial *d, enum hint_place place)
 {
-        if (is(d->reason, "label-secrecy") || is(d->reason, "label-trifecta"))
-                (void) fputs("hint: add `accepts private:NAME` to the door, or `declassify private:NAME` to "
-                             "ask a person each time\n",
-                             stderr);
+        for (size_t i = 0; i < sizeof hints / sizeof *hints; i++)
+                if (hints[i].place == place && is(d->reason, hints[i].reason))
+                        (void) fprintf(stderr, "hint: %s\n", hints[i].text);
 }
 
 static void say_hint(const struct cli_end *o, const cordon_denial *d)
 {
+        bool permits = d->permit[0] && !is(d->reason, "socket");
         hint_of_name(d);
-        hint_of_gate(d);
-        hint_of_label(d);
-        if (is(d->reason, "socket"))
-                (void) fputs(
-                        "hint: --net HOST:PORT; to find the hosts: cordon learn --network ask -- COMMAND\n",
-                        stderr);
-        else if (d->permit[0])
+        say_hints(d, HINT_FIRST);
+        if (permits)
                 say_permit(o, d);
-        else if (is(d->reason, "own-program") || is(d->reason, "writable"))
-                (void) fputs("hint: --run PATH, or --run DIR/ for all programs below it\n", stderr);
-        else if (is(d->reason, "group"))
-                hint_group(d->path);
-        else if (is(d->reason, "too-large"))
-                (void) fputs("hint: `mv` falls back to copying; or rename it outside the box\n", stderr);
-        else if (is(d->reason, "namespace"))
-                (void) fputs("hint: turn off the program's own sandbox (chromium --no-sandbox); the box "
-                             "replaces it\n",
-                             stderr);
+        else
+                say_hints(d, HINT_INSTEAD);
 
-        if (d->permit[0] && is(d->reason, "name"))
-                (void) fputs("hint: port 443 is a guess: the box only looked up the name\n", stderr);
+        if (!permits && is(d->reason, "group"))
+                hint_group(d->path);
+        if (d->permit[0])
+                say_hints(d, HINT_BESIDE);
 }
 
 /* ---- which of them ---- */
@@ -226,7 +229,7 @@ static cordon_denial with_all_counted(const cordon_result *r, const cordon_denia
 static bool is_listed(const struct cli_end *o, const cordon_result *r, const cordon_denial *d)
 {
         return !is(d->code, "limit") && !is_counted_before(r, d) &&
-               (o->verbose || (d->minor < 2 && !is_said_better(r, d)));
+               (o->asked.verbose || (d->minor < 2 && !is_said_better(r, d)));
 }
 
 enum { SHOWN_MOST = 5, RANKS = 48 };
@@ -250,7 +253,7 @@ void cli_end_blocked(const struct cli_end *o, const cordon_result *r)
                 for (size_t i = 0; i < r->denial_count; i++) {
                         const cordon_denial *d = &r->denials[i];
                         if (!is_listed(o, r, d) || rank_of(o, d) != rank ||
-                            (shown == SHOWN_MOST && !o->verbose))
+                            (shown == SHOWN_MOST && !o->asked.verbose))
                                 continue;
                         cordon_denial all_of_it = with_all_counted(r, d);
                         say_denial(&all_of_it, "");
@@ -318,8 +321,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
         if (is(first->reason, "method")) /* the door is there, and lacks a word */
                 say_permit(o, first);
         hint_of_name(first);
-        hint_of_gate(first);
-        hint_of_label(first);
+        say_hints(first, HINT_FIRST);
 }
 
 static void say_absent(const cordon_result *r)
@@ -361,9 +363,9 @@ static void say_denials(const struct cli_end *o, const cordon_result *r)
         for (size_t i = 0; i < r->denial_count; i++)
                 listed += is_listed(o, r, &r->denials[i]);
 
-        if (went_well(r) && !o->verbose) {
+        if (went_well(r) && !o->asked.verbose) {
                 say_what_matters(o, r);
-                if (r->blind == 2 && !o->json)
+                if (r->blind == 2 && !o->asked.json)
                         cli_note("note: this host cannot report a blocked read after which the command goes "
                                  "on; see `cordon doctor` (said once)");
                 (void) cli_here_say(o, r);
@@ -403,25 +405,6 @@ static void say_left(const cordon_result *r)
         cli_here_hint("edit");
 }
 
-static bool has_line(const char *lines, const char *start)
-{
-        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL)
-                if (strncmp(at, start, strlen(start)) == 0)
-                        return true;
-        return false;
-}
-
-/* A `run` line for a path, not one of a stock policy, all of which may be missing. */
-static bool names_programs(const char *lines)
-{
-        for (const char *at = lines; at; at = strchr(at, '\n') ? strchr(at, '\n') + 1 : NULL) {
-                size_t n = strcspn(at, "\n");
-                if (strncmp(at, "run /", 5) == 0 && at[n - 1] != '?')
-                        return true;
-        }
-        return false;
-}
-
 /* make checks with access() whether it may run a program, and does not try if it may not: no denial is
  * reported. Mostly the program is one that it built itself. */
 static void say_unheard(const struct cli_end *o, const cordon_result *r)
@@ -432,13 +415,11 @@ static void say_unheard(const struct cli_end *o, const cordon_result *r)
         if (!make || r->end != CORDON_EXITED || r->code == 0)
                 return;
 
-        char *lines = cordon_policy_view(o->policy, CORDON_VIEW_LINES, &e);
-        if ((has_line(lines, "write ") || has_line(lines, "edit ")) && !has_line(lines, "run any") &&
-            !names_programs(lines))
+        if ((cordon_policy_opens(o->policy, "write", &e) > 0 ||
+             cordon_policy_opens(o->policy, "edit", &e) > 0) &&
+            cordon_policy_opens(o->policy, "run", &e) == 0)
                 cli_note("note: files the box can write cannot be executed (\"Permission denied\"); allow a "
                          "directory with --run DIR/");
-
-        cordon_free(lines);
 }
 
 /* The changes that an edit door held back, and the next command to type. */
@@ -458,9 +439,7 @@ static void say_work(const cordon_result *r)
         if (r->work_error)
                 cli_note("cannot read overlay %s: %s", r->work, r->work_error->what);
         else if (r->work[0] && r->work_entries > 0)
-                cli_note("%zu %s in an overlay, %zu flagged: cordon diff %s; then cordon apply %s",
-                         r->work_entries, r->work_entries == 1 ? "change" : "changes", r->work_flagged,
-                         r->work, r->work);
+                cli_note_changes((long long) r->work_entries, (long long) r->work_flagged, r->work);
         else if (r->work[0])
                 cli_note("no changes; overlay kept: cordon run --on %s ...", r->work);
 }
@@ -552,7 +531,7 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
         if (r->error)
                 (void) cli_error(r->error);
 
-        if (o->quiet)
+        if (o->asked.quiet)
                 return;
 
         if (strcmp(r->wall, "process") == 0)
@@ -587,8 +566,8 @@ void cli_end_say(const struct cli_end *o, const cordon_result *r)
 void cli_end_unreached(const struct cli_end *o, cordon_box *b)
 {
         cordon_unreached u;
-        for (size_t i = 0;
-             !o->quiet && (o->verbose || !went_well(cordon_box_result(b))) && cordon_box_unreached(b, i, &u);
+        for (size_t i = 0; !o->asked.quiet && (o->asked.verbose || !went_well(cordon_box_result(b))) &&
+                           cordon_box_unreached(b, i, &u);
              i++) {
                 if (i == 0)
                         cli_note("not reached:");
@@ -624,7 +603,7 @@ static int write_status(int fd, const char *json)
 int cli_end_status(const struct cli_end *o, cordon_box *b)
 {
         int told = 0;
-        if (!o->json && o->status_fd < 0)
+        if (!o->asked.json && o->status_fd < 0)
                 return 0; /* not asked for: the policy's digest alone costs as much as a door */
 
         char *json = cordon_box_result_json(b);
@@ -634,10 +613,10 @@ int cli_end_status(const struct cli_end *o, cordon_box *b)
         }
 
         cli_failure_told();
-        if (o->json)
+        if (o->asked.json)
                 cli_line_begin();
 
-        if (o->json && fprintf(stderr, "%s\n", json) < 0)
+        if (o->asked.json && fprintf(stderr, "%s\n", json) < 0)
                 told = -1;
 
         if (o->status_fd >= 0 &&
@@ -664,7 +643,7 @@ void cli_end_failure(const struct cli_end *o, const char *run, const cordon_erro
         buf_json(&out, span_str(e->what));
         buf_member(&out, "hint", e->hint);
         buf_puts(&out, "}}\n");
-        if (o->json) {
+        if (o->asked.json) {
                 cli_line_begin();
                 (void) fputs(buf_str(&out), stderr);
         }

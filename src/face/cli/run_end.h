@@ -4,7 +4,7 @@
 #include "face/cli/cli.h"
 
 struct cli_end {
-        bool quiet, json, verbose;
+        struct cli_shared asked;
         int status_fd;      /* -1: none */
         const char *record; /* the file of recorded exchanges, or NULL */
         cordon_policy *policy;

@@ -9,17 +9,15 @@
 enum { OPTIONS = CORDON_WORK_COPY + 1 };
 
 struct run {
+        struct cli_end end;
         cordon_policy *policy;
         cordon_box *box;
         const char *set[OPTIONS]; /* for cordon_box_set(), by its number; NULL: unchanged */
         struct cli_handles handles;
-        struct cli_end end;
-        bool no_stdin, plan, detach, no_tty, interactive;
+        bool no_stdin, plan, detach, no_tty, interactive, require_ledger;
         const char *canary_file; /* a policy that some runs try out */
-        unsigned canary_share;
-        long canary_bound;
+        unsigned canary_share, canary_bound;
         cordon_canary *canary; /* this run is one of them; NULL: it is not */
-        char *work;            /* --work, for the second policy */
         bool script;
         char **command;                  /* of a script, or of an image */
         bool image;                      /* the box's root is an image, and its programs are not the host's */
@@ -58,5 +56,9 @@ int cli_run_here(struct run *r);
 /* The same in the background: prints the run id. */
 int cli_run_detached(struct run *r);
 int cli_run_failed(const struct run *run, const cordon_error *e); /* reports a start that failed */
-/* The destination of the result, also for a command line that was not parsed to its end. */
-void cli_run_find_programs(struct run *r, int argc, char **argv, const struct cli_verb *verb);
+/* The policy and the box, from the options of the verb that is run. Returns the index of the first other
+ * word, or -1 after reporting an error. cli_run_options(): the options alone. */
+int cli_run_begin(struct run *r, int argc, char **argv);
+int cli_run_options(struct run *r, int argc, char **argv, cordon_policy *policy);
+/* Frees them; of a failure that was not reported to programs, does that. Returns the status. */
+int cli_run_done(struct run *r, int status);

@@ -41,10 +41,7 @@ static void say_agent(const struct run *r)
         if (!cli_agent_find(name))
                 return;
 
-        char *lines = cordon_policy_view(cli_run_policy(r), CORDON_VIEW_LINES, &e);
-        bool connects = lines && (strncmp(lines, "net ", 4) == 0 || strstr(lines, "\nnet "));
-        cordon_free(lines);
-        if (!connects)
+        if (cordon_policy_opens(cli_run_policy(r), "net", &e) <= 0)
                 cli_note("note: `cordon agent %s` opens its API and this project, its key outside the box",
                          name);
 }
@@ -64,15 +61,16 @@ void cli_run_notes(const struct run *r)
 {
         cordon_error e = { 0 }; /* of an invalid policy: the start reports it */
         cordon_note n;
-        if (!r->end.quiet && r->set[CORDON_PLACES])
-                (void) cordon_policy_places(cli_run_policy(r), r->set[CORDON_PLACES], r->set[CORDON_STAGE],
-                                            &e);
+        const struct cli_shared *o = &r->end.asked;
+        if (!o->quiet && o->places)
+                (void) cordon_policy_places(cli_run_policy(r), o->places, o->stage, &e);
 
-        if (!r->end.quiet)
+        if (!r->end.asked.quiet)
                 say_agent(r);
 
         bool variable = false; /* one sentence about the vault is enough */
-        for (size_t i = 0; !r->end.quiet && cordon_policy_note(cli_run_policy(r), i, &n, &e) == 1; i++) {
+        for (size_t i = 0; !r->end.asked.quiet && cordon_policy_note(cli_run_policy(r), i, &n, &e) == 1;
+             i++) {
                 bool again = is_variable(&n) && variable;
                 variable |= is_variable(&n);
                 if (is_worth_saying(&n) && !again)
@@ -85,21 +83,24 @@ const char *cli_run_observes(const struct run *r)
 {
         const char *ledger = r->set[CORDON_LEDGER] ? r->set[CORDON_LEDGER] : getenv("CORDON_LEDGER");
         bool kept = !ledger || strcmp(ledger, "off") != 0;
-        bool read = !r->end.quiet || r->end.json || r->end.status_fd >= 0 || r->canary || r->session;
+        bool read =
+                !r->end.asked.quiet || r->end.asked.json || r->end.status_fd >= 0 || r->canary || r->session;
         return kept || read ? "denials" : "calls";
 }
 
-/* A run that waits for a person says so at once. SAFETY: the box chose the effect; cli_note() shows it as
- * one line. */
+/* Before and after a note: a terminal that is raw begins its lines itself. */
+static const char *line_home(const struct run *r)
+{
+        cli_box_spoke(cordon_box_result(r->box)->mid_line);
+        return r->set[CORDON_TTY] ? "\r" : "";
+}
+
+/* A run that waits for a person says so at once. */
 static void say_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
-        const struct run *r = ctx;
-        const char *home = r->set[CORDON_TTY] ? "\r" : ""; /* the terminal is raw */
-        bool minutes = within_s >= 60 && within_s % 60 == 0;
-        cli_box_spoke(cordon_box_result(r->box)->mid_line);
+        const char *home = line_home(ctx);
         (void) fputs(home, stderr);
-        cli_note("waiting for approval (%u%s): %.600s; in another terminal: cordon approve %.12s",
-                 minutes ? within_s / 60 : within_s, minutes ? "m" : "s", effect, id);
+        cli_note_held(id, effect, within_s);
         (void) fputs(home, stderr);
 }
 
@@ -107,8 +108,7 @@ static void say_held(void *ctx, const char *id, const char *effect, unsigned wit
 static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
 {
         const struct run *r = ctx;
-        const char *home = r->set[CORDON_TTY] ? "\r" : "";
-        cli_box_spoke(cordon_box_result(r->box)->mid_line);
+        const char *home = line_home(r);
         (void) fputs(home, stderr);
         if (renewals)
                 cli_note("time limit in %us; extend it: cordon session renew %s", left_s,
@@ -120,7 +120,7 @@ static void say_ending(void *ctx, unsigned left_s, unsigned renewals)
 
 void cli_run_held(struct run *r)
 {
-        if (r->end.quiet)
+        if (r->end.asked.quiet)
                 return;
 
         cordon_box_on_held(r->box, say_held, r);

@@ -8,7 +8,7 @@ struct cli_http {
         size_t count, host_count;
         const char *config; /* NULL: the default */
         char path[4096];
-        long runs, gpu_boxes;
+        unsigned runs, gpu_boxes;
 };
 
 /* -1 after reporting that there are too many. */

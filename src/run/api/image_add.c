@@ -312,3 +312,43 @@ int api_image_add(const struct cordon_context *cx, const struct image_store *s, 
         free(a.parts);
         return r;
 }
+
+/* ---- the image of a policy ---- */
+
+const char *cordon_policy_root(cordon_policy *p, cordon_error *e)
+{
+        return cordon_policy_check(p, e) < 0 ? NULL : policy_root(p->checked);
+}
+
+int cordon_image_prepare(cordon_policy *p, cordon_error *pe)
+{
+        struct err *e = to_err(pe);
+        struct image_store s;
+        char key[65];
+        if (cordon_policy_check(p, pe) < 0)
+                return -1;
+
+        const char *ref = policy_root(p->checked);
+        if (!ref || api_is_tree(ref))
+                return 0;
+
+        if (image_store_open(p->cx, &s, e) < 0)
+                return -1;
+
+        AUTO_FD(there, api_image_key(&s, ref, key) ? image_meta_open(&s, key) : -1);
+        int r = there >= 0 ? 0 : api_image_add(p->cx, &s, ref, false, key, e);
+        image_store_done(&s);
+        return r;
+}
+
+const char *const *cordon_box_image_command(cordon_box *b, cordon_error *e)
+{
+        if (cordon_policy_check(b->policy, e) < 0 || api_image_open(b, to_err(e)) < 0)
+                return NULL;
+
+        if (b->has_image && b->image.argv)
+                return b->image.argv;
+
+        (void) err_set(to_err(e), ERR_USAGE, 0, "no command given, and the image names none");
+        return NULL;
+}

@@ -307,6 +307,22 @@ int cordon_policy_check(cordon_policy *p, cordon_error *e)
         return p->checked ? 0 : -1;
 }
 
+int cordon_policy_opens(cordon_policy *p, const char *word, cordon_error *e)
+{
+        size_t n;
+        int count = 0;
+        if (cordon_policy_check(p, e) < 0)
+                return -1;
+
+        const struct door *doors = policy_doors(p->checked, &n);
+        for (size_t i = 0; i < n; i++) {
+                bool named = doors[i].kind == DOOR_RUN && !strchr("/*", doors[i].path[0]);
+                count += strcmp(policy_door_word(doors[i].kind), word) == 0 && !doors[i].optional && !named;
+        }
+
+        return count;
+}
+
 int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
 {
         size_t n;
