@@ -24,21 +24,18 @@ static bool is_that_device(const struct policy_device *known, uint64_t device)
 /* The name may be anything: the number counts. */
 static int add_node(struct builder *b, const struct door *d, const struct plan_node *n, struct err *e)
 {
-        char at[256];
-        (void) policy_place(&d->at, at, sizeof at);
         if (!is_that_device(policy_device(n->path), n->seen.device))
-                return err_set(e, ERR_DOOR, 0, "%s: %s is not the device that has this name", at, n->path);
+                return door_error(d, ERR_DOOR, e, "%s is not the device that has this name", n->path);
 
         if (b->r->as_root && !n->seen.open_to_all) {
-                (void) err_set(e, ERR_DOOR, 0,
-                               "%s: a box of root has an id that owns nothing, and %s is not open to all", at,
-                               n->path);
+                (void) door_error(d, ERR_DOOR, e,
+                                  "a box of root has an id that owns nothing, and %s is not open to all",
+                                  n->path);
                 return err_hint(e, "run cordon as a user who may open it, for example a member of its group");
         }
 
         if (n->seen.closed) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: you may not open %s for reading and writing", at,
-                               n->path);
+                (void) door_error(d, ERR_DOOR, e, "you may not open %s for reading and writing", n->path);
                 return err_hint(e, "a member of its group may: ls -l %s", n->path);
         }
 
@@ -68,17 +65,14 @@ static void add_files(struct builder *b, const struct plan_node *n)
 
 static int no_gpu(const struct door *d, struct err *e)
 {
-        char at[256];
         const char *chosen = policy_gpu(d->path);
-        (void) policy_place(&d->at, at, sizeof at);
-        (void) err_set(e, ERR_DOOR, 0, "%s: this host has no GPU%s%s", at, chosen[0] ? " " : "", chosen);
+        (void) door_error(d, ERR_DOOR, e, "this host has no GPU%s%s", chosen[0] ? " " : "", chosen);
         return err_hint(e, "NVIDIA's are /dev/nvidia0 and so on, others /dev/dri/renderD128; `cordon doctor` "
                            "shows them");
 }
 
 static int add_gpu(struct builder *b, const struct door *d, const struct plan_seen *seen, struct err *e)
 {
-        char at[256];
         if (seen->node_count == 0)
                 return d->optional ? 0 : no_gpu(d, e);
 
@@ -87,8 +81,7 @@ static int add_gpu(struct builder *b, const struct door *d, const struct plan_se
                 if (n->seen.kind == SEEN_DIR) {
                         add_files(b, n);
                 } else if (n->seen.kind == SEEN_NOTHING) {
-                        (void) err_set(e, ERR_DOOR, 0, "%s: the GPU's driver has no %s",
-                                       policy_place(&d->at, at, sizeof at), n->path);
+                        (void) door_error(d, ERR_DOOR, e, "the GPU's driver has no %s", n->path);
                         return err_hint(e,
                                         "`nvidia-modprobe -u -c 0`, as root, loads its module and makes it");
                 } else if (add_node(b, d, n, e) < 0) {

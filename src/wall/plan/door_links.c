@@ -15,12 +15,11 @@ static const char *real_of(const struct builder *b, size_t i)
 /* Two names of one file: data written by one would run by the other, and no mount could distinguish them. */
 static int written_and_run(const struct builder *b, const char *by, size_t i, struct err *e)
 {
-        char at[256];
         const struct door *d = &b->doors[i];
-        (void) err_set(e, ERR_DOOR, 0,
-                       "%s: %s leads by a link to %s: the box could write by one name what it runs "
-                       "by another, %s",
-                       policy_place(&d->at, at, sizeof at), d->path, real_of(b, i), by);
+        (void) door_error(d, ERR_DOOR, e,
+                          "%s leads by a link to %s: the box could write by one name what it runs "
+                          "by another, %s",
+                          d->path, real_of(b, i), by);
         return err_hint(e, "name where the link leads, in place of the link");
 }
 
@@ -87,9 +86,7 @@ static const char *undone_except(const struct builder *b, size_t i, size_t k)
 static int leads_wrong(const struct door *d, const char *real, const char *where, const char *hint,
                        struct err *e)
 {
-        char at[256];
-        (void) err_set(e, ERR_DOOR, 0, "%s: %s leads by a link to %s, %s",
-                       policy_place(&d->at, at, sizeof at), d->path, real, where);
+        (void) door_error(d, ERR_DOOR, e, "%s leads by a link to %s, %s", d->path, real, where);
         return err_hint(e, "%s", hint);
 }
 

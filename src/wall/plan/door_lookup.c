@@ -7,8 +7,19 @@
 #include "base/str.h"
 #include "wall/plan/internal.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+int door_error(const struct door *d, enum err_code code, struct err *e, const char *fmt, ...)
+{
+        char at[256], what[512];
+        va_list ap;
+        va_start(ap, fmt);
+        (void) vsnprintf(what, sizeof what, fmt, ap);
+        va_end(ap);
+        return err_set(e, code, 0, "%s: %s", policy_place(&d->at, at, sizeof at), what);
+}
 
 bool door_is_of_files(const struct door *d)
 {

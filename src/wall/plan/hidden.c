@@ -134,10 +134,8 @@ static int add_mask(struct builder *b, const struct door *d, const char *path, s
 {
         const struct door *inner = door_below(b, path);
         if (inner) {
-                char at[256];
-                (void) err_set(e, ERR_DOOR, 0, "%s: `except` hides %s, but `%s %s` opens a part of it",
-                               policy_place(&d->at, at, sizeof at), path, policy_door_word(inner->kind),
-                               inner->path);
+                (void) door_error(d, ERR_DOOR, e, "`except` hides %s, but `%s %s` opens a part of it", path,
+                                  policy_door_word(inner->kind), inner->path);
                 return err_hint(e, "except only what is not opened by another line");
         }
 
@@ -246,9 +244,7 @@ static int hide_own(struct builder *b, const struct door *d, const char *path, c
                 return 0;
         }
 
-        char at[256];
-        (void) err_set(e, ERR_POLICY, 0, "%s: the door %s would %s, %s", policy_place(&d->at, at, sizeof at),
-                       d->path, own->harm, own->path);
+        (void) door_error(d, ERR_POLICY, e, "the door %s would %s, %s", d->path, own->harm, own->path);
         return err_hint(e, "%s",
                         into ? own->instead
                              : "the process wall cannot hide a part of a door: name narrower doors");
@@ -286,13 +282,11 @@ static int hide_state_from(struct builder *b, const struct door *d, const char *
 static int refuse_own_socket(struct builder *b, const struct door *d, const struct plan_seen *seen,
                              struct err *e)
 {
-        char at[256];
         if (d->kind != DOOR_SOCK || seen->ino == 0 || seen->ino != b->r->own_socket[1] ||
             seen->dev != b->r->own_socket[0])
                 return 0;
 
-        (void) err_set(e, ERR_POLICY, 0, "%s: %s is the socket of cordon serve",
-                       policy_place(&d->at, at, sizeof at), d->path);
+        (void) door_error(d, ERR_POLICY, e, "%s is the socket of cordon serve", d->path);
         return err_hint(e, "no box may ask for boxes: name another socket");
 }
 

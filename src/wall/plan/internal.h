@@ -43,6 +43,9 @@ bool build_has_bind(const struct builder *b, const char *path);
 /* door_lookup.c: questions about a path, answered by the doors that exist on this host. Returns doors, or
  * NULL. */
 bool door_is_of_files(const struct door *d); /* read, edit, write */
+/* Sets *e to a text behind the place of the door's line; returns -1. */
+int door_error(const struct door *d, enum err_code code, struct err *e, const char *fmt, ...)
+        __attribute__((format(printf, 4, 5)));
 const struct door *door_at(const struct builder *b, enum door_kind kind, struct span path);
 const struct door *door_covering(const struct builder *b, const char *path, const struct door *other);
 const struct door *door_mounted_over(const struct builder *b, const char *path);

@@ -12,8 +12,7 @@
 static int refuse_door(const struct door *d, enum err_code code, const char *what, const char *hint,
                        struct err *e)
 {
-        char at[256];
-        (void) err_set(e, code, 0, "%s: %s", policy_place(&d->at, at, sizeof at), what);
+        (void) door_error(d, code, e, "%s", what);
         return err_hint(e, "%s", hint);
 }
 
@@ -82,9 +81,8 @@ static int by_number(const void *x, const void *y)
 
 static int refuse_place(const struct builder *b, const struct door *d, struct err *e)
 {
-        char at[256];
-        (void) err_set(e, ERR_DOOR, 0, "%s: no places file defines @%s for the stage %s",
-                       policy_place(&d->at, at, sizeof at), d->net.host, policy_stage_name(b->r->stage));
+        (void) door_error(d, ERR_DOOR, e, "no places file defines @%s for the stage %s", d->net.host,
+                          policy_stage_name(b->r->stage));
         return err_hint(e, "--places FILE, with a line `place %s live https://host/`", d->net.host);
 }
 
@@ -93,14 +91,13 @@ static int refuse_place(const struct builder *b, const struct door *d, struct er
 static int judge_stage(const struct builder *b, const struct door *d, struct err *e)
 {
         const struct policy_staged s = { b->r->places, b->r->stage };
-        char at[256];
 
         if (policy_stage_has_door(&s, &d->net))
                 return 0;
 
-        (void) err_set(e, ERR_DOOR, 0,
-                       "%s: no place names %s%.200s in the stage test: it would be the live server",
-                       policy_place(&d->at, at, sizeof at), d->net.wildcard ? "*." : "", d->net.host);
+        (void) door_error(d, ERR_DOOR, e,
+                          "no place names %s%.200s in the stage test: it would be the live server",
+                          d->net.wildcard ? "*." : "", d->net.host);
         if (d->net.form == NET_HOST_PORT)
                 return err_hint(
                         e,

@@ -113,19 +113,16 @@ static int refuse_beyond_process_wall(const struct builder *b, struct err *e)
         bool rules = !(policy_without(b->c) & WITHOUT_LANDLOCK);
         for (size_t i = 0; i < b->door_count && !wall_has(b->r->wall, WALL_OWN_ROOT); i++) {
                 const struct door *d = &b->doors[i];
-                char at[256];
                 if (d->kind == DOOR_EDIT) {
-                        (void) err_set(e, ERR_HOST, 0,
-                                       "%s: the process wall does not support an `edit` door: it has no "
-                                       "private view of the files",
-                                       policy_place(&d->at, at, sizeof at));
+                        (void) door_error(d, ERR_HOST, e,
+                                          "the process wall does not support an `edit` door: it has no "
+                                          "private view of the files");
                         return err_hint(e,
                                         "it needs the namespace wall: `cordon doctor` shows what is missing");
                 }
                 if (d->except && !rules) {
-                        (void) err_set(e, ERR_HOST, 0,
-                                       "%s: the process wall enforces `except` by Landlock alone",
-                                       policy_place(&d->at, at, sizeof at));
+                        (void) door_error(d, ERR_HOST, e,
+                                          "the process wall enforces `except` by Landlock alone");
                         return err_hint(e, "remove `without landlock`");
                 }
         }

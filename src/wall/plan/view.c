@@ -114,7 +114,7 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
         char at[256];
         (void) policy_place(&d->at, at, sizeof at);
         if (seen->kind == SEEN_NOTHING) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: %s does not exist on this host", at, d->path);
+                (void) door_error(d, ERR_DOOR, e, "%s does not exist on this host", d->path);
                 return hint_missing(b, d, e);
         }
 
@@ -134,24 +134,22 @@ static int door_is_wrong(struct builder *b, const struct door *d, const struct p
 
 static int judge_own_place(const struct builder *b, const struct door *d, const char *path, struct err *e)
 {
-        char at[256];
         if (!wall_has(b->p->wall, WALL_OWN_ROOT) || !policy_is_own_place(path))
                 return 0;
 
-        (void) policy_place(&d->at, at, sizeof at);
         if (path_under(path, "/proc")) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: %s: boxes have a private /proc, with their own processes",
-                               at, path);
+                (void) door_error(d, ERR_DOOR, e, "%s: boxes have a private /proc, with their own processes",
+                                  path);
                 return err_hint(e, "give it a copy in a file; behind `--wall process` it sees the host's");
         }
 
         if (strcmp(path, "/dev") == 0) {
-                (void) err_set(e, ERR_DOOR, 0, "%s: boxes have a private /dev", at);
+                (void) door_error(d, ERR_DOOR, e, "boxes have a private /dev");
                 return err_hint(e, "it has null, zero, full, random and urandom, and terminals with --tty; "
                                    "of the host's open what you need, such as /dev/shm");
         }
 
-        (void) err_set(e, ERR_DOOR, 0, "%s: all of %s: the box's own home lies in it, " BOX_HOME, at, path);
+        (void) door_error(d, ERR_DOOR, e, "all of %s: the box's own home lies in it, " BOX_HOME, path);
         return err_hint(e, "name what is needed of it, as %s/NAME", path);
 }
 
@@ -350,20 +348,18 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
 {
         const struct door *d = &b->doors[i];
         const char *dashes = d->at.line ? "" : "--";
-        char at[256];
 
-        (void) policy_place(&d->at, at, sizeof at);
         if (b->r->seen[i].kind == SEEN_OTHER) {
                 const char *tree = arena_printf(b->scratch, "%s/", d->path);
-                (void) err_set(e, ERR_DOOR, 0, "%s: %s is a directory", at, d->path);
+                (void) door_error(d, ERR_DOOR, e, "%s is a directory", d->path);
                 return err_hint(e, "use `%srun %s` for all programs in it", dashes,
                                 as_token(b, tree ? tree : d->path));
         }
 
         size_t n = strlen(d->path);
         bool dir = d->path[n - 1] == '/';
-        (void) err_set(e, ERR_DOOR, 0, "%s: %s %s does not exist on this host", at,
-                       dir ? "directory" : "program", d->path);
+        (void) door_error(d, ERR_DOOR, e, "%s %s does not exist on this host", dir ? "directory" : "program",
+                          d->path);
 
         /* Behind a write door, the box is to create it: an optional line opens nothing. */
         const char *in = arena_printf(b->scratch, "%.*s", (int) str_parent(d->path, n - dir), d->path);
@@ -633,11 +629,10 @@ static int by_path(const void *x, const void *y)
 
 static int needs_own_root(const struct builder *b, const struct door *d, struct err *e)
 {
-        char at[256];
         if (wall_has(b->p->wall, WALL_OWN_ROOT))
                 return 0;
-        (void) err_set(e, ERR_HOST, 0, "%s: the process wall does not support a `%s` door",
-                       policy_place(&d->at, at, sizeof at), policy_door_word(d->kind));
+        (void) door_error(d, ERR_HOST, e, "the process wall does not support a `%s` door",
+                          policy_door_word(d->kind));
         return err_hint(e, "it needs the namespace wall: see `cordon doctor`");
 }
 
