@@ -155,10 +155,12 @@ function ring(until, size = 40) {
 function sized(draw, cls = '') {
   const e = h('div', { class: cls });
   let had = 0;
-  new ResizeObserver(() => {
+  const look = () => {
     const w = Math.floor(e.clientWidth);
     if (w && w !== had) e.replaceChildren(draw(had = w));
-  }).observe(e);
+  };
+  new ResizeObserver(look).observe(e);
+  every(e, 1, look); // where nothing is painted, nothing is observed
   return e;
 }
 function lineOf(values, label, height = 96) {
