@@ -90,4 +90,9 @@ browse "&view=runs" 'wait:/of 1,00[0-9] runs/.test(document.querySelector("#coun
         'wait:document.querySelector("main td svg.spark, main td .spark")' 'js:document.querySelectorAll("main tbody tr").length' >"$T/page" || cat "$T/page"
 is "a thousand runs are counted, and fifty drawn" "$(sed -n 1p "$T/page")" 50
 is "those that run are counted by themselves, and chosen" "$(sed -n 2,3p "$T/page" | xargs)" "2 2"
+
+# The server keeps the newest that have ended: an older one that is ended while it waits is forgotten at once, after its answer.
+for i in $(http GET /v1/runs "$runner" | jq -r '.runs[:70][].id'); do http DELETE "/v1/runs/$i" "$runner" >"$T/body"; done
+is "a run that is ended while it waits is answered, however old" "$(answered) $(jq -r .state <"$T/body")" "202 ended"
+ok "and the server goes on" up
 done_testing

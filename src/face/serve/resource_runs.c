@@ -222,7 +222,9 @@ void delete_run(struct serve_call *c, struct reply *r)
         if (!j)
                 return;
 
+        j->watchers++; /* an old one is forgotten as it ends, and is still to be told of */
         job_kill(c->s, j);
+        j->watchers--;
         job_put(j, false, &r->body);
         reply_json(r, 202);
 }
