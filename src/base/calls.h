@@ -21,10 +21,10 @@ void calls_allow_first(struct calls *f, uint32_t nr, uint32_t one, uint32_t othe
 void calls_allow_among(struct calls *f, uint32_t nr, const uint32_t *first, size_t count, int refused);
 /* Allows one call if its first argument has none of these bits; else it fails with `refused`. */
 void calls_allow_without(struct calls *f, uint32_t nr, uint32_t bits, int refused);
-/* Whether this build has a sanitizer, which reads files and makes system calls of its own. */
+/* Has this build a sanitizer, which reads files and makes its own system calls? */
 bool calls_sanitized(void);
 /* Installs the filter. Returns 0, or -1 with errno. Does nothing in a build with a sanitizer, which makes
- * system calls of its own. */
+ * its own system calls. */
 int calls_close(struct calls *f);
 /* The same, but any other call fails with ENOSYS: for a process with libraries whose calls are unknown. */
 int calls_close_softly(struct calls *f);

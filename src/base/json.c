@@ -11,7 +11,7 @@
 
 enum { MEMBERS_MAX = 1024 }; /* of one object: duplicate keys are searched pair by pair */
 
-/* What a document may contain. */
+/* The bounds of a document. */
 struct bounds {
         unsigned depth, members;
         bool nul;

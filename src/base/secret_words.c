@@ -172,8 +172,9 @@ static size_t line_end(const uint8_t *p, size_t n, uint8_t byte, uint8_t letter)
         return u == UNIT_MORE ? 0 : u;
 }
 
-/* What output/neutral.c leaves in place of something hidden: <U+0000>, <ESC[31m>, <FF>. A word is not hidden
- * by what is between its characters. Its length; UNIT_MORE: it is not complete; UNIT_NO: it is none. */
+/* A mark that output/neutral.c leaves in place of something hidden: <U+0000>, <ESC[31m>, <FF>. A word is not
+ * hidden by marks between its characters. Returns its length; UNIT_MORE: it is not complete; UNIT_NO: no
+ * mark. */
 static unsigned match_gap(const uint8_t *p, size_t n)
 {
         enum { GAP_MAX = 24 };

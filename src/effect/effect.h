@@ -291,7 +291,7 @@ struct effect {
         struct arena *mem;           /* owns the strings above; NULL: the caller owns them */
 };
 
-/* Of the network: only a name was looked up; the port is unknown. */
+/* A network effect in which only a name was looked up: the port is unknown. */
 static inline bool effect_is_name(const struct effect *f)
 {
         return f->kind == EFFECT_NET && !f->method && f->target[0] && !strchr(f->target, ':');
@@ -323,10 +323,10 @@ bool effect_is_near(enum effect_kind k, enum effect_reason why);
 
 /* Copies a row with all its strings into `mem`. Returns false if out of memory. */
 bool effect_row_copy(const struct effect_row *from, struct arena *mem, struct effect_row *ret);
-/* True for the same effect of the same program. */
-/* What Python keeps of a module that it compiled, beside the source: /DIR/__pycache__ or a file in it. The
- * length of that directory's path; 0: it is something else. */
+/* The place where Python keeps modules that it compiled: /DIR/__pycache__ or a file in it. Returns the length
+ * of that directory's path; 0: it is something else. */
 size_t effect_compiled(const struct effect *f);
+/* True for the same effect of the same program. */
 bool effect_row_same(const struct effect_row *a, const struct effect_row *b);
 /* Writes the row as members of a JSON object that the caller opened and closes. */
 void effect_row_json(const struct effect_row *r, struct buf *out);

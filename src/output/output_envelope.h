@@ -35,7 +35,7 @@ struct envelope {
 /* -1: no sign is left to mark with. */
 int envelope_put(const struct envelope *v, struct buf *out, struct err *e);
 
-/* What an envelope says, and its content without the mark, whose digest was compared. */
+/* The members of an envelope, and its content without the mark, whose digest was compared. */
 struct envelope_read {
         char run[64], effect[96], sha256[65], with[40];
         enum envelope_mark mark;

@@ -312,7 +312,7 @@ static int take_count(struct parser *s, uint32_t *ret_count)
         return v > REGEX_MAX_COUNT ? fail(s, "a repetition counts further than 1000") : 0;
 }
 
-/* 1: a repetition was read; 0: there is none. */
+/* 1: a repetition was read; 0: none follows. */
 static int parse_count(struct parser *s, uint32_t *min, uint32_t *max)
 {
         *min = 0;

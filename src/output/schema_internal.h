@@ -145,7 +145,7 @@ int schema_no_memory(struct err *e);
 struct document *schema_load(struct schema *s, const char *uri, struct span text, struct err *e);
 /* The compiled schema at a place; compiled later, by the queue. */
 struct node *schema_node(struct schema *s, struct document *d, const struct json *at, struct resource *r);
-/* What a reference leads to; *ret_anchor: if it is a dynamic anchor, its name. */
+/* The target of a reference; *ret_anchor: if it is a dynamic anchor, its name. */
 struct node *schema_refer(struct schema *s, const struct node *from, const struct json *ref,
                           struct span *ret_anchor, struct err *e);
 int schema_vocabularies(struct schema *s, struct resource *r, struct err *e);

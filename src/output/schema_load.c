@@ -83,7 +83,7 @@ static int add_anchor(struct walk *w, struct resource *r, const struct json *sch
         return 0;
 }
 
-/* A schema with an $id begins a resource of its own. */
+/* A schema with an $id begins a new resource. */
 static int enter_resource(struct walk *w, const struct json *schema, struct resource **resource)
 {
         const struct json *id = json_get(schema, "$id");
@@ -341,7 +341,8 @@ static int read_vocabulary(struct schema *s, const struct json *list, unsigned *
         return 0;
 }
 
-/* By the $schema of the resource: keywords of vocabularies that its metaschema does not name are ignored. */
+/* The $schema of the resource decides: keywords of vocabularies that its metaschema does not name are
+ * ignored. */
 int schema_vocabularies(struct schema *s, struct resource *r, struct err *e)
 {
         const struct json *dialect = json_get(r->root, "$schema");

@@ -323,7 +323,7 @@ const struct without_row *without_rows(size_t *ret_count);
 struct builtin_file {
         const char *path;
         bool tree, writable;
-        bool process; /* also behind the process wall, which has no view of its own */
+        bool process; /* also behind the process wall, which shows the host's view */
         const char *name;
         unsigned local; /* LOCAL_*: only if the policy opens that; or 0 */
 };

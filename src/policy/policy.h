@@ -51,7 +51,7 @@ enum limit_key {
         LIMIT_KEY__COUNT
 };
 
-/* What a handle or a stream carries. */
+/* The content of a handle or a stream. */
 enum handle_type {
         HANDLE_BINARY = 0, /* any bytes */
         HANDLE_TEXT,
@@ -72,8 +72,8 @@ const char *policy_handle_type(enum handle_type t);
 /* The `out` doors with these names are the box's own streams: no handle, but what it may print. */
 bool policy_is_stream(const char *name); /* "stdout", "stderr" */
 
-/* What a policy may give up by name: layers (`wall namespace without landlock`; the others are not optional),
- * and the compiler of the wasm wall, which makes that wall narrower. */
+/* Features that a policy may give up by name: layers (`wall namespace without landlock`; the others are not
+ * optional), and the compiler of the wasm wall, which makes that wall narrower. */
 enum {
         WITHOUT_LANDLOCK = 1 << 0,
         WITHOUT_CGROUP = 1 << 1,   /* limits by rlimit and sampling only */
@@ -83,7 +83,7 @@ enum {
 
 /* `local`: facilities that the box's own processes may use among themselves. */
 enum {
-        LOCAL_LOOPBACK = 1 << 0, /* 127.0.0.1 and ::1 of its own */
+        LOCAL_LOOPBACK = 1 << 0, /* its own 127.0.0.1 and ::1 */
         LOCAL_UNIX = 1 << 1,     /* Unix sockets that the box itself made */
         LOCAL_PTY = 1 << 2,      /* pseudo-terminals */
         LOCAL_TRACE = 1 << 3,    /* ptrace: debuggers */
@@ -208,7 +208,7 @@ struct policy_limits {
 
 enum param_kind {
         PARAM_NULL = 0,
-        PARAM_TEXT,   /* of a query or a form: it has no type of its own */
+        PARAM_TEXT,   /* of a query or a form, which have no types */
         PARAM_STRING, /* the rest is JSON */
         PARAM_INT,
         PARAM_NUMBER, /* not an integer of 64 bits */
@@ -275,7 +275,7 @@ struct policy_gpu_nodes {
         char path[POLICY_GPUS_MAX + 8][32]; /* nodes, and directories of the driver's files */
         size_t n;                           /* 0: the host has no such GPU */
 };
-/* Of several makers the first one's: NVIDIA before AMD and Intel. What a maker needs is listed even if the
+/* The nodes of the first of several makers: NVIDIA before AMD and Intel. They are listed even if the
  * host does not have it. */
 void policy_gpu_expand(const struct policy_gpu_ask *ask, struct policy_gpu_nodes *ret);
 
@@ -305,14 +305,14 @@ struct policy_flow policy_flow(const struct checked_policy *c, const struct door
 enum answer policy_answer(const struct checked_policy *c, const struct effect *f, struct decision *d);
 /* Does a door label what comes in? */
 bool policy_has_labels(const struct checked_policy *c);
-/* Of what a run is handed at its start; with all that it may read later. */
 bool policy_rule(const struct checked_policy *c, unsigned rule); /* POLICY_RULE_* */
 bool policy_door_hands(const struct door *d);
 bool policy_door_begins(const struct checked_policy *c,
                         const struct door *d); /* ... as `rule touch` has it */
+/* The label of a run at its start; with all that it may read later. */
 struct label policy_label_handed(const struct checked_policy *c);
 struct label policy_label_most(const struct checked_policy *c);
-/* What a run holds at this effect: what it is handed, and what the effect states with `after`. */
+/* The label of a run at this effect: that of its start, joined with the effect's `after`. */
 struct label policy_label_held(const struct checked_policy *c, const struct effect *f);
 /* A `sock` or `listen` door that does not accept all of it; NULL: none. */
 const struct door *policy_label_spills(const struct checked_policy *c, const struct label *most);
@@ -322,7 +322,7 @@ static inline uint32_t policy_ask_within_s(const struct door *d)
         return d->ask.within_s ? d->ask.within_s : ASK_WITHIN_S;
 }
 
-/* What would flow in boxes that run one after the other, as text or JSON. */
+/* Prints the flows between boxes that run one after the other, as text or JSON. */
 enum { POLICY_PLAN_MAX = 16 };
 void policy_plan(const struct checked_policy *const *c, size_t n, bool json, struct buf *out);
 
@@ -467,7 +467,7 @@ struct decision policy_decide_ref(const struct checked_policy *c,
                                   const struct effect *f); /* plain reference */
 /* Does this one net door cover it? policy_decide() names one door; others may bring a credential. */
 bool policy_net_covers(const struct door *d, const struct effect *f);
-/* Of the doors that cover a request, the broker takes the most specific one, which supplies the
+/* The broker takes the most specific door that covers a request, which supplies the
  * credential. `depth`: length of the path of the place through which the request is read. Returns true if
  * a door more specific than *best is open at `now` (0: any door that was open when the policy was loaded). */
 struct policy_choice {
@@ -479,15 +479,15 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
 /* Does the door cover it except for its `where`? Then the parameters must be known before it can be
  * decided. */
 bool policy_net_asks_params(const struct door *d, const struct effect *f);
-/* The smallest line that would permit the effect ("read /a/b"), into out. */
 /* Why the line for it is not proposed to a user who only wants a command to work: keys, tokens ..., a
  * home, the system; REASON_NONE: it may be proposed. */
 enum effect_reason policy_never_hinted(const struct effect *f, const char *home);
 /* "host:port", a URL or a name: does it lead to the metadata service of a cloud? */
 bool policy_names_metadata(const char *destination);
+/* The smallest line that would permit the effect ("read /a/b"), into out. */
 void policy_smallest_line(const struct effect *f, const struct decision *d, struct buf *out);
 /* Is the box's own /proc, /dev or home at or below this path, so that no door can show the host's? The
- * process wall has none of its own. */
+ * process wall has no such places. */
 bool policy_is_own_place(const char *path);
 /* The caller's variables that every box of this host's programs gets without a door, and which values of
  * them. */

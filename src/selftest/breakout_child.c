@@ -24,7 +24,7 @@ static size_t own_words(char **argv, int argc, char *self, const char **ret)
                 bool sign = strncmp(argv[i], "--sign", 6) == 0;
                 if (!sign && strcmp(argv[i], "--json") != 0)
                         ret[n++] = argv[i];
-                i += sign && !argv[i][6]; /* its value is a word of its own */
+                i += sign && !argv[i][6]; /* its value is a separate word */
         }
 
         ret[n] = NULL;

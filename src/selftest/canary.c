@@ -257,7 +257,7 @@ static void know_caller(struct canary *c, uint32_t mark)
 
 /* ---- the end ---- */
 
-/* By name alone: the caller need not have created them. */
+/* Removes them by name alone: the caller need not have created them. */
 static void remove_all(const struct canary *c)
 {
         key_t key = (key_t) c->world.key;

@@ -11,7 +11,7 @@ struct claims_text {
         bool bad;             /* a signature that does not fit */
 };
 
-/* What `cordon selftest claims --json` prints; NULL: it is not that. */
+/* Reads the output of `cordon selftest claims --json`; NULL: it is not that. */
 struct json_doc *claims_parse(const char *name, struct span text);
 /* Does the record that is proved name these bytes? */
 bool claims_proof_names(const char *proof, struct span text);

@@ -66,7 +66,7 @@ static size_t common_path(const char *a, const char *b, unsigned *ret_depth)
         return n;
 }
 
-/* Of the unified hierarchy, as the caller of this function sees it. */
+/* The unified hierarchy, as the caller of this function sees it. */
 static bool path_limits_more(const char *a, const char *b)
 {
         struct host_cgroups mounted;
@@ -87,7 +87,7 @@ static bool path_limits_more(const char *a, const char *b)
         return false;
 }
 
-/* Of one line, "4:memory:/path". */
+/* One line is "4:memory:/path". */
 static bool line_limits_more(const char *line, size_t n, const char *b)
 {
         char controllers[256], own[1024], other[1024];

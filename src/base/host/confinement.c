@@ -31,7 +31,7 @@ static const struct {
 };
 _Static_assert(sizeof namespaces / sizeof *namespaces == HOST_NAMESPACES, "one row each");
 
-/* Of a namespace that this kernel does not have, all numbers stay 0. */
+/* All numbers of a namespace that this kernel does not have stay 0. */
 static int read_namespaces(int dir, struct host_confinement *ret)
 {
         struct stat st;
@@ -85,7 +85,7 @@ int host_confinement_read(pid_t pid, struct host_confinement *ret)
         ret->nice = getpriority(PRIO_PROCESS, (id_t) pid);
         ret->policy = syscall(SYS_sched_getscheduler, pid);
         ret->rlimits[RLIMIT_NOFILE][0] = 0; /* which programs raise for themselves */
-        memset(ret->rlimits[RLIMIT_CORE], 0, sizeof ret->rlimits[RLIMIT_CORE]); /* a box has one of its own */
+        memset(ret->rlimits[RLIMIT_CORE], 0, sizeof ret->rlimits[RLIMIT_CORE]); /* each box has its own */
         return 0;
 }
 

@@ -91,7 +91,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         return o.n;
 }
 
-/* Of its fixed part. */
+/* Bytes of its fixed part. */
 static size_t width_of(const struct wire_field *x)
 {
         return x->kind == WIRE_TEXT ? 2 : x->kind == WIRE_RAW ? x->cap : widths[x->kind];

@@ -203,7 +203,7 @@ struct gate_grant { /* an approval of several effects */
         struct gate_scope left;
         bool revoked;
 };
-/* What a vote's scope leaves for later effects, after the approved one itself. Returns false: nothing. */
+/* The grant that a vote's scope leaves for later effects, after the approved one. Returns false: nothing. */
 bool gate_grant_of(const struct gate_item *it, struct gate_grant *ret);
 /* Takes one use. */
 bool gate_grant_use(struct gate_grant *g, const char *template_id, int64_t now_ms);

@@ -35,7 +35,7 @@ bool label_add(struct label *l, struct span word);
 int label_parse(struct span text, struct label *ret);
 /* The canonical text: sorted tags, then `untrusted`; "" if empty. Returns buf. */
 const char *label_text(const struct label *l, char buf[LABEL_TEXT_MAX]);
-/* What is read of a broken label: everything that is bad. */
+/* The label in place of a broken one: everything that is bad. */
 struct label label_worst(void);
 /* As label_parse(), but a broken text is the worst label. NULL: empty. */
 struct label label_of(const char *text);

@@ -18,7 +18,7 @@ static struct label_answer answer(enum label_verdict v, enum label_why why)
         return (struct label_answer){ v, why };
 }
 
-/* What goes back to its own source tells it nothing new; an action there may still reach others. */
+/* A source learns nothing new from its own data; an action there may still reach others. */
 static bool is_accepted(const struct label *l, const struct label_sink *s)
 {
         struct label in = s->accepts;

@@ -54,7 +54,7 @@ static bool is_ours(const char *path)
         return stat(path, &st) == 0 && st.st_uid == geteuid();
 }
 
-/* What is not a label is the worst one. No attribute, or a filesystem without any: none. */
+/* Text that is not a label is the worst one. No attribute, or a filesystem without any: no label. */
 static struct label read_attributes(const char *path, bool follow)
 {
         struct label l = { 0 };
@@ -178,7 +178,7 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
                 return stamp_named(x, place);
 
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
-        struct label own = stamp_attribute(at); /* also of a file that has no name any more */
+        struct label own = stamp_attribute(at); /* also of a file that lost its name */
         l = stamp_label(x, place);
         label_join(&l, &own);
         return l;

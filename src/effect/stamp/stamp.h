@@ -34,24 +34,24 @@ struct stamp_index { /* zero: empty */
 /* Reads the index; one that does not exist is empty, and is not created. */
 int stamp_read(const struct cordon_context *cx, struct stamp_index *ret, struct err *e);
 void stamp_done(struct stamp_index *x);
-/* Another number after each change of the index; 0: there is none. */
+/* The number differs after each change of the index; 0: no index. */
 uint64_t stamp_version(const struct cordon_context *cx);
-/* Of a file; of a directory with all that is stamped below it. Absolute, symlinks resolved. */
+/* The label of a file, or of a directory with all that is stamped below it. Absolute, symlinks resolved. */
 struct label stamp_label(const struct stamp_index *x, const char *path);
 /* The same, but symlinks are followed. */
 struct label stamp_behind(const struct stamp_index *x, const char *path);
-/* Of what lies below a directory and is not known by its path: looks at *left entries at most, and takes
- * those off. */
+/* The label of entries below a directory that are not known by path: looks at *left of them at most, and
+ * takes those off. */
 struct label stamp_below(const struct stamp_index *x, const char *dir, unsigned *left);
-/* By the index alone: of a path that is not looked at. */
+/* The label of a path by the index alone. */
 struct label stamp_named(const struct stamp_index *x, const char *path);
-/* Of an open file or pipe. What keeps no label (a terminal, a socket) has none. */
+/* The label of an open file or pipe. A terminal or socket keeps no label. */
 struct label stamp_of_file(const struct stamp_index *x, int fd);
 /* Where an open file or pipe has its label: its path, or the pipe's name. False: it keeps none. */
 bool stamp_place(int fd, char ret[PATH_MAX]);
-/* "DEV:INO@BOOT" of a pipe. False, and "": it is none. */
+/* "DEV:INO@BOOT" of a pipe. False, and "": it is not a pipe. */
 bool stamp_pipe(int fd, char ret[STAMP_PIPE_MAX]);
-/* Of what is at this path itself, without what is above or below: for `cordon label`. */
+/* The label at this path itself, without labels above or below: for `cordon label`. */
 struct label stamp_own(const struct stamp_index *x, const char *path);
 /* Adds a label to a path, durably, before the caller goes on. */
 int stamp_add(const struct cordon_context *cx, const char *path, const struct label *l, const char *run,
@@ -64,8 +64,8 @@ int stamp_add_file(const struct cordon_context *cx, int fd, const struct label *
 int stamp_keep(const struct cordon_context *cx, const char *path, struct err *e);
 /* A file of our own state that is removed. */
 void stamp_forget(const struct cordon_context *cx, const char *path);
-/* Of the attribute alone: adds the label, or takes it off. A file of ours that is shut is opened for that
- * moment. False: it keeps none. */
+/* Adds the label to the attribute alone, or takes it off. A file of ours that is shut is opened for that
+ * moment. False: it keeps no label. */
 bool stamp_change_attribute(const char *path, const struct label *l, bool drop);
 
 /* ---- stamp_written.c: files below a directory bear their label themselves ---- */

@@ -5,7 +5,7 @@
 
 #define stamp_pipe_prefix "pipe:"
 
-/* What the index has for this file, by path or inode. */
+/* The label in the index for this file, by path or inode. */
 struct label stamp_indexed(const struct stamp_index *x, const char *path);
 struct label stamp_attribute(const char *path);
 void stamp_identify(const char *path, struct stamp *s); /* 0: it does not exist */

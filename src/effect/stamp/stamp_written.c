@@ -133,7 +133,7 @@ static int widen(struct stamp_written *w, const struct place *p)
         return openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Of another filesystem than its parent: one that may hang is not entered. */
+/* Is it on another filesystem than its parent? One that may hang is not entered. */
 static bool may_hang(struct stamp_written *w, const char *path)
 {
         if (!w->slow)

@@ -68,7 +68,7 @@ struct image_ref {
         char key[65];
         char text[4096]; /* the name or path */
 };
-/* What identifies the bytes behind a path, or a name: changed bytes have another identity. False: nothing is
+/* The identity of the bytes behind a path, or of a name: changed bytes have another one. False: nothing is
  * there. */
 bool image_identity(const char *ref, char ret_hash[65]);
 bool image_ref_get(const struct image_store *s, const char *ref, char ret_key[65]);

@@ -62,7 +62,7 @@ static int list_tops(int dir, const char *path, struct image *m, struct err *e)
         return 0;
 }
 
-/* Without it, or if it is not a plain text of a usual size, the box has accounts of its own. */
+/* Without it, or if it is not a plain text of a usual size, the box has its own accounts. */
 static void read_passwd(int dir, struct image *m)
 {
         struct stat st;

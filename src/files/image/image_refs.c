@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of a layout, its index: blobs never change under their names. */
+/* A layout is known by its index: blobs never change under their names. */
 static bool look(const char *ref, struct stat *ret)
 {
         char index[4200];

@@ -425,7 +425,7 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e);
 /* Does each of the paths name an entry? */
 int paths_all_found(const struct layer *l, const struct entries *v, const char *const *paths, struct err *e);
 bool entry_named(const struct layer *l, const struct entry *x, const char *const *paths);
-/* By its own path, or by that of a directory which is flagged by its name: naming a parent directory does not
+/* Is it named by its own path, or by a directory that is flagged by name? Naming a parent directory does not
  * approve the flagged files below it. */
 bool entry_named_itself(const struct layer *l, const struct entry *x, const char *const *paths);
 /* Is one of the paths this directory, or below it? */
@@ -494,7 +494,7 @@ void spelling_plain(const char *path, char *ret, size_t cap);
 /* Does the path match one of the patterns, which are separated by spaces? See trusted.inc. */
 bool flags_match(const char *patterns, const char *path);
 unsigned flags_by_name(const char *path);
-/* Of the first row that matches; NULL: none. */
+/* The reason of the first row that matches; NULL: none. */
 const char *flags_reason(const char *path);
 /* The content to check when the name alone does not decide. */
 bool flags_wants_content(const char *path);

@@ -96,7 +96,7 @@ void work_drop(struct work_run *w);
 
 #define WORK_TEMPORARY "tmp" /* in it: for temporary files */
 struct work_private {
-        int users, dir; /* this user's, and the box's in it; -1: there is none */
+        int users, dir; /* this user's, and the box's in it; -1: no such directory */
         char name[24];
         char path[STORE_PATH_MAX + 64];
 };
@@ -239,7 +239,7 @@ int work_undo(const struct work_undo *u, struct work_outcome *ret, struct err *e
 int work_discard(const struct work_undo *u, char *ret_run, struct err *e);
 /* The pending overlay that `run` names, or the default one. ret_run: WORK_RUN_MAX bytes. */
 int work_find(const struct cordon_context *cx, const char *run, char *ret_run, struct err *e);
-/* A copy of an overlay, with a name of its own. */
+/* A copy of an overlay, under its own name. */
 int work_fork(const struct cordon_context *cx, const char *run, const char *new_run, char *ret_run,
               struct err *e);
 /* The same for the overlay of a box that runs, by its whole id: a copy of what is found there meanwhile. */

@@ -67,7 +67,7 @@ const char *const *builtin_vars(size_t *ret_count)
         return vars;
 }
 
-/* Of the time zone, the language and colours only what looks like one. */
+/* Values of the time zone, the language and colours that look like one. */
 bool policy_passes(const char *value)
 {
         static const char plain[] =

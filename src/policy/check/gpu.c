@@ -32,7 +32,7 @@ static const struct {
 
 static const char all[] = "/dev/gpu";
 
-/* What stands behind /dev/gpu/, "" for all of them; NULL: the path is another device's. */
+/* The name behind /dev/gpu/, "" for all of them; NULL: the path is another device's. */
 const char *policy_gpu(const char *path)
 {
         const char *rest = path + sizeof all - 1;

@@ -235,7 +235,7 @@ static bool cover_net(const struct door_set *s, const struct asked *q)
 
 /* ---- the rest ---- */
 
-/* Of two doors with one key. */
+/* Both doors have the same key. */
 static bool simple_covers(const struct door *s, const struct door *d)
 {
         if (d->kind == DOOR_ENV || d->kind == DOOR_LISTEN)

@@ -372,7 +372,7 @@ static bool ref_value(const struct net_bound *b, const struct param *x)
         return false;
 }
 
-/* What one parameter adds to its bound: the number of its values, or more than any bound permits. */
+/* The number of values that one parameter adds to its bound, or more than any bound permits. */
 static unsigned ref_values(const struct net_bound *b, const struct param *x)
 {
         enum { TOO_MANY = 1000 };

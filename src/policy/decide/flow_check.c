@@ -53,7 +53,7 @@ bool policy_has_labels(const struct checked_policy *c)
 
 bool policy_rule(const struct checked_policy *c, unsigned rule) { return c->rules & rule; }
 
-/* What comes in through this door is there from the start. */
+/* The run holds the data of this door from the start. */
 bool policy_door_hands(const struct door *d)
 {
         return d->kind == DOOR_READ || d->kind == DOOR_EDIT || d->kind == DOOR_WRITE || d->kind == DOOR_ENV ||

@@ -47,7 +47,7 @@ static size_t weight(const struct door *d, size_t depth)
                (d->net.credential ? 1 : 0);
 }
 
-/* Of equally specific doors it is enough if one permits: without a question, else with one. */
+/* One of equally specific doors has to permit: without a question, else with one. */
 static size_t ease(const struct checked_policy *c, const struct door *d, const struct effect *f)
 {
         enum answer flow = policy_flow(c, d, f).answer;

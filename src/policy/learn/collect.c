@@ -134,7 +134,7 @@ static enum effect_reason behind_links(const struct learn *l, const struct learn
         return ours && !fold_inside(work, real) && !group_is_system(real) ? REASON_LINK_OUT : REASON_NONE;
 }
 
-/* By its content: a private key has no fixed name. */
+/* The content decides: a private key has no fixed name. */
 static bool is_key(const struct learn *l, const struct learn_access *a)
 {
         return a->kind == EFFECT_READ && a->on_host && l->c.holds_key &&

@@ -275,7 +275,7 @@ static bool expected(const struct learn *l, const struct item *it, struct buf *o
                 [EFFECT_READ] = "read", [EFFECT_WRITE] = "write", [EFFECT_RUN] = "run"
         };
 
-        if (it->odd || it->behind) /* the target of a symlink has a line of its own */
+        if (it->odd || it->behind) /* the target of a symlink has its own line */
                 return false;
 
         if (it->a.kind == EFFECT_NET) {

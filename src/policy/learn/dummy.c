@@ -10,7 +10,7 @@
 static const char any[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",
                   upper[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567", hex[] = "0123456789abcdef";
 
-/* By a part of the name, in any case: the first row that matches. */
+/* The first row whose part is in the name, in any case, decides. */
 static const struct {
         const char *part, *prefix;
         unsigned len; /* after the prefix */

@@ -6,7 +6,7 @@
 
 static const char *s(unsigned n) { return n == 1 ? "" : "s"; }
 
-/* Of those that were judged. */
+/* Percent of the doors that were judged. */
 static unsigned unused_percent(const struct learn_fit *f)
 {
         unsigned judged = f->used + f->unused;

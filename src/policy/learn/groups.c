@@ -26,7 +26,7 @@ static const struct {
         { "/usr/local/include", "base/build" },
 };
 
-/* By name, up to a digit or a dot: python3.11 is python, gcc-12 is gcc. */
+/* A name counts up to a digit or a dot: python3.11 is python, gcc-12 is gcc. */
 static const struct {
         const char *name, *group;
 } programs[] = {

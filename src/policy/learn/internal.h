@@ -81,7 +81,7 @@ struct trial {
                                             that they share */
         bool exhausted;                  /* no runs left */
         struct err *e;
-        int result; /* -1: no command can be run any more */
+        int result; /* -1: no further command can be run */
 };
 void runner_tell(const struct learn_runner *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Unchanged, twice: does it pass, and does it print the same? */

@@ -93,7 +93,8 @@ static int64_t excess(const struct learn_finding *r)
         return rate ? r->value * 100 / r->symptom->threshold : r->value > 0 ? 100 : 0;
 }
 
-/* Of layers that are as bad: others cause denials and failed runs, so policy and resource come last. */
+/* The order of layers that are as bad: others cause denials and failed runs, so policy and resource come
+ * last. */
 static unsigned order(enum learn_layer l)
 {
         static const unsigned char at[LEARN_LAYER__COUNT] = {

@@ -133,7 +133,7 @@ struct learn_runner {
          * or -1 with *e set if no command can be run at all. */
         int (*run)(void *ctx, const char *policy, struct learn *l, unsigned run, struct learn_outcome *ret,
                    struct err *e);
-        /* What the next box is to show; or NULL. */
+        /* Says what is tried next; or NULL. */
         void (*tell)(void *ctx, const char *trying);
         /* Once the command has passed with all doors of the draft: which are not to be tried without
          * (`keep`)? NULL: all may be. */

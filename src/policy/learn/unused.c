@@ -83,7 +83,7 @@ static enum learn_use judge_door(const struct door *d, const struct learn_eviden
         return LEARN_NOT_JUDGED;
 }
 
-/* Has no line of its own. */
+/* It has no separate line. */
 static bool comes_along(const struct door *d)
 {
         return d->from_stock && (d->kind == DOOR_ENV || strcmp(d->at.file, "base/loader") == 0);

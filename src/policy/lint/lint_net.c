@@ -242,7 +242,7 @@ static bool posts(const struct net_dest *n)
         return false;
 }
 
-/* What cannot be undone is worth a question. */
+/* An effect that cannot be undone is worth a question. */
 void lint_unasked(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {

@@ -327,7 +327,7 @@ static const struct row host[] = {
         { ONE, "/var/lib/systemd/random-seed" },
 };
 
-/* What the host runs by itself. No hint proposes a door to it. */
+/* Files that the host runs by itself. No hint proposes a door to them. */
 static const struct row starts[] = {
         { PART, ".git/hooks" },       { PART, ".githooks" },
         { PART, ".git-hooks" },       { PART, ".husky" },

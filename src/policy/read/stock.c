@@ -127,7 +127,7 @@ const char *const *policy_stock_names(size_t *ret_count)
         return names;
 }
 
-/* By the texts themselves, word by word: in them every path follows a blank and ends in a question mark. */
+/* Searches the texts word by word: in them every path follows a blank and ends in a question mark. */
 static bool names_path(const char *text, const char *path)
 {
         size_t n = strlen(path);

@@ -28,7 +28,7 @@ const char policy_agent_gemini[] =
         "env GEMINI_SANDBOX=false\n"
         "net https://generativelanguage.googleapis.com/** with gemini\n";
 
-/* Of several providers, `cordon agent` opens those whose credentials are in the vault. */
+/* `cordon agent` opens those of several providers whose credentials are in the vault. */
 #define AGENT_PROVIDERS                                                                                      \
         "net https://api.anthropic.com/** with anthropic\n"                                                  \
         "net https://api.openai.com/v1/** with openai\n"                                                     \

@@ -30,7 +30,7 @@ static int find_text(struct gather *g, const struct use_line *u, struct span *re
         if (strncmp(u->name, "base/", 5) == 0 || !ctx->load)
                 return unknown_use(g, u);
 
-        g->scope.e->code = ERR_NONE; /* to see whether the loader gave a reason of its own */
+        g->scope.e->code = ERR_NONE; /* to see whether the loader gave its own reason */
         if (ctx->load(ctx->load_ctx, u->name, ret_text, g->scope.e) == 0)
                 return 0;
 
@@ -80,7 +80,7 @@ static int check_chain(struct gather *g, const struct use_line *u, const struct 
 static bool is_any(const struct door *d) { return d->kind == DOOR_RUN && strcmp(d->path, "*") == 0; }
 
 /* `run any` of a stock policy and all programs of base/strict: the programs that may start unless the
- * policy has `run` lines of its own. */
+ * policy has its own `run` lines. */
 static bool is_default_run(const struct door *d)
 {
         return d->from_stock && d->kind == DOOR_RUN && (is_any(d) || strcmp(d->at.file, "base/strict") == 0);
@@ -142,7 +142,7 @@ static int hold_alone(struct gather *g, const struct policy *p, const struct use
         return r;
 }
 
-/* Of the used policy only its doors, and its limits if the using policy states none: of two, the smaller. */
+/* Takes the doors of the used policy, and its limits if the using policy states none: of two, the smaller. */
 static void take_limits(struct gather *g, const struct policy *p)
 {
         struct policy_limits *to = &g->c->limits;

@@ -67,7 +67,7 @@ static void absorb_renew(struct policy *p, const struct policy *from)
         p->limit_at[LIMIT_RENEW] = from->limit_at[LIMIT_RENEW];
 }
 
-/* Of `ask` none takes another's away. */
+/* No `ask` takes another's away. */
 static int absorb_limits(struct policy *p, const struct policy *from, struct err *e)
 {
         p->limits.renew_asks |= from->limits.renew_asks;

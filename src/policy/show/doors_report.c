@@ -63,7 +63,7 @@ static bool is_written(const struct checked_policy *c, const struct door *d)
         return lo < hi;
 }
 
-/* What labels make of it, once the run has read all that it may; NULL: nothing. */
+/* The effect of labels on the door, once the run has read all that it may; NULL: none. */
 static const char *held_words(const struct checked_policy *c, const struct door *d)
 {
         struct label most = policy_label_most(c), first = policy_label_handed(c);

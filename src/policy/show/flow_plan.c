@@ -44,7 +44,7 @@ static bool only_asks(const char *method)
         return strcmp(method, "GET") == 0 || strcmp(method, "HEAD") == 0 || strcmp(method, "OPTIONS") == 0;
 }
 
-/* What a URL without methods covers, as far as labels make a difference. */
+/* The methods of a URL that names none, as far as labels make a difference. */
 static const char *const any_method[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", NULL };
 
 /* NULL: no request is seen. */

@@ -92,7 +92,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         show_token(out, f->target);
 }
 
-/* What a line exposes besides the named path, judged by the name. */
+/* The data that a line exposes besides the named path, judged by the name. */
 static void secret_cost(const struct effect *f, struct buf *out)
 {
         static const struct {

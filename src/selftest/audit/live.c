@@ -28,7 +28,7 @@ static int add_record(const cordon_context *cx, char id[64], cordon_error *e)
 
 /* ---- validators ---- */
 
-/* What passes as `as`; NULL: refused. The caller frees. */
+/* The bytes that pass as `as`; NULL: refused. The caller frees. */
 static char *passes(const char *as, const char *text, size_t n, uint64_t max, size_t *ret_n, cordon_error *e)
 {
         char *out = NULL;

@@ -47,7 +47,7 @@ int bomb_watches(const char *tag)
         return bomb_through(WATCHES);
 }
 
-/* Of two files in turn, because equal events become one. Nobody reads them. */
+/* Two files change in turn, because equal events become one. Nobody reads them. */
 int bomb_events(const char *tag)
 {
         int bytes = 0;

@@ -17,7 +17,7 @@ const char *errno_name(int sys);
 
 /* Held with errno: "CALL: EPERM". */
 int refused(struct probe_result *r, const char *call);
-/* By the reply of a call whose success is the escape. Any error is a refusal. */
+/* Judges the reply of a call whose success is the escape. Any error is a refusal. */
 int by_reply(struct probe_result *r, long reply, const char *call);
 /* The same, but only EPERM, EACCES and ENOSYS (and `also`) are refusals: any other error comes from the code
  * behind the wall, which has then been reached. */
@@ -26,7 +26,7 @@ int by_reach(struct probe_result *r, long reply, const char *call, int also);
 int by_open(struct probe_result *r, const char *path, int flags);
 /* The same for writing, without a byte written. */
 int by_write_open(struct probe_result *r, const char *path);
-/* Of all results: an escape, else a `cannot-tell`, else held. */
+/* Joins all results: an escape, else a `cannot-tell`, else held. */
 int by_write_opens(struct probe_result *r, const char *const *paths, size_t n);
 
 /* The status of a probe's child from waitpid(); -1: it could not be created. */

@@ -36,7 +36,7 @@ SAYS(held, PROBE_HELD)
 SAYS(escaped, PROBE_ESCAPED)
 SAYS(cannot_tell, PROBE_CANNOT_TELL)
 
-/* By name, because people search for that. libc's own function is not in every libc. */
+/* People search for the name. libc's own function is not in every libc. */
 const char *errno_name(int sys)
 {
         static const struct {

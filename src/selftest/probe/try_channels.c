@@ -33,7 +33,7 @@ static int sem_key(struct probe_result *r)
         return by_reply(r, semget((key_t) r->world->key, 0, 0), "semget of the host's semaphores");
 }
 
-/* By index, as `ipcs` does: an id needs no key. */
+/* Asks by index, as `ipcs` does: an id needs no key. */
 static int shm_all(struct probe_result *r)
 {
         struct shmid_ds d;
@@ -142,7 +142,7 @@ static int inotify_opened(struct probe_result *r)
                                                  : held(r, "a watch on %s shows changes only", shared);
 }
 
-/* What no door shows, and what is a device or a process of somebody. */
+/* Places that no door shows, and devices and processes of somebody. */
 static int inotify_elsewhere(struct probe_result *r)
 {
         static const char *const paths[] = { "/dev/null",         "/dev/tty",    "/proc",       "/proc/1",
@@ -180,7 +180,7 @@ static int attr_shared(struct probe_result *r)
         return by_reply(r, chmod("/usr/lib/os-release", 0644), "chmod of a shared file");
 }
 
-/* By opening: another probe reports that they exist behind the process wall. */
+/* Opens them: another probe reports that they exist behind the process wall. */
 static int tmp_shared(struct probe_result *r)
 {
         static const char *const marks[] = { "/tmp/.X11-unix", "/tmp/.ICE-unix", "/tmp/systemd-private" };

@@ -263,7 +263,7 @@ static int unnamed_file(struct probe_result *r)
 }
 
 /* The kernel writes through /proc/PID/mem to pages that the process itself may not write: into the text of
- * another process of its own. */
+ * its child. */
 static int patch_text(struct probe_result *r)
 {
         AUTO_FD(fd, open("/proc/self/mem", O_RDWR | O_CLOEXEC));

@@ -46,7 +46,7 @@ static long call_clone3(unsigned long flags)
         return pid;
 }
 
-/* By itself, and then as every unprivileged process does it: together with a user namespace. */
+/* Tries it alone, and then as every unprivileged process does it: together with a user namespace. */
 static int try_flag(struct probe_result *r, long (*call)(unsigned long), unsigned long flag, const char *what)
 {
         if (call(flag) >= 0)

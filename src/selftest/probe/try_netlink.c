@@ -79,7 +79,7 @@ static int refused_socket(struct probe_result *r)
         return fd < 0 ? refused(r, "socket(AF_NETLINK)") : PROBE_CANNOT_TELL;
 }
 
-/* Of all that begins with "get", as a dump and as a question, three dumps have an answer. */
+/* Three dumps have an answer, and no other request that begins with "get". */
 static int other_requests(struct probe_result *r)
 {
         if (refused_socket(r) == PROBE_HELD)
@@ -225,7 +225,7 @@ static int other_ports(struct probe_result *r)
         return held(r, "nothing arrived at another port");
 }
 
-/* By every family of netlink but that of routes, also by numbers with a high bit, and as a pair. */
+/* Tries every family of netlink but that of routes, also by numbers with a high bit, and as a pair. */
 static int other_kinds(struct probe_result *r)
 {
         static const int types[] = { SOCK_RAW, SOCK_DGRAM, SOCK_SEQPACKET, SOCK_STREAM };

@@ -164,7 +164,7 @@ static int proc_shows(struct probe_result *r)
 /* Signal 0 to every possible pid: a process that answers and is not ours lies outside. */
 static int signal_sweep(struct probe_result *r)
 {
-        for (int pid = 2; pid < 70000; pid++) { /* pid 1 has a probe of its own */
+        for (int pid = 2; pid < 70000; pid++) { /* pid 1 has its own probe */
                 if (pid == getpid() || pid == getppid())
                         continue;
                 if (kill(pid, 0) == 0)
@@ -251,7 +251,7 @@ static int name_other(struct probe_result *r)
         return (int) r->outcome;
 }
 
-/* What else of a thread could be written, by the paths of its name. */
+/* Other files of a thread that could be written, by the paths of its name. */
 static int write_beside_name(struct probe_result *r)
 {
         static const char *const files[] = {

@@ -67,7 +67,7 @@ static const char *const histories[] = { ".bash_history", ".zsh_history",   ".py
                                          ".psql_history", ".mysql_history", ".node_repl_history",
                                          ".lesshst",      ".viminfo",       ".local/share/fish/fish_history",
                                          ".wget-hsts" };
-/* By themselves. */
+/* Secret files of the host itself. */
 static const char *const host_files[] = {
         "/etc/shadow",
         "/etc/gshadow",

@@ -169,7 +169,7 @@ static ssize_t from_plain(struct stream *s, void *p, size_t n)
         return (ssize_t) k;
 }
 
-/* What has been seen so far decides: a file of zeroes at the end of a large layer passes. */
+/* The bytes so far decide: a file of zeroes at the end of a large layer passes. */
 static int judge_growth(const struct stream *s, struct err *e)
 {
         if (s->plain_bytes > UNPACK_BYTES)

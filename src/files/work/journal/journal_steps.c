@@ -33,7 +33,7 @@ static int meta_from(int slots, const char *name, int parent, const char *target
         return -1;
 }
 
-/* By errno: a retry may succeed, so it is not given up. */
+/* Is it an error after which a retry may succeed? */
 static bool is_passing(void)
 {
         return fd_is_want(errno) || errno == EIO || errno == ENOSPC || errno == EDQUOT || errno == EROFS;

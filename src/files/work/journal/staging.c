@@ -170,7 +170,7 @@ static int set_as_left(int slots, const char *name, struct op *o)
                        : utimensat(slots, name, times, AT_SYMLINK_NOFOLLOW);
 }
 
-/* The new and the old metadata of a directory, each on an empty directory of its own. */
+/* The new and the old metadata of a directory, each on its own empty directory. */
 static int stage_meta(struct staging *g, struct op *o)
 {
         int slots = g->j->targets[o->door].slots;

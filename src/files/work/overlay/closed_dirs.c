@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* By the effective ids. If the kernel cannot answer: no; then the step itself fails, and everything is
+/* The effective ids decide. If the kernel cannot answer: no; then the step itself fails, and everything is
  * reverted. */
 static bool is_denied(int dir, const char *name, int how)
 {

@@ -109,7 +109,7 @@ static int find_apart(struct entries *v, struct err *e)
         return 0;
 }
 
-/* Of several hard links of one file, the most important: a change applies to it, or the host has it. NULL:
+/* The most important of several hard links of one file: a change applies to it, or the host has it. NULL:
  * all are new. */
 static const struct entry *chief(const struct name *names, size_t n)
 {

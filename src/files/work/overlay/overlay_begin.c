@@ -388,7 +388,7 @@ static struct layer *new_or_old(const struct work_ask *ask, struct err *e)
         return layer_open(ask->cx, ask->copy ? ask->run : ask->on, LAYER_WAITING, e);
 }
 
-/* Of more people than there is room for, everybody is taken for one who asked: "*". */
+/* If more people asked than there is room for, everybody counts as one of them: "*". */
 static void add_people(struct layer *l, const struct gate_people *p)
 {
         enum { ROOM = sizeof p->v / sizeof *p->v };

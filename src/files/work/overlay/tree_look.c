@@ -59,7 +59,7 @@ uint64_t tree_fsid(int fd)
 }
 
 /* The first 64 bits of a filesystem's UUID; 0: it has none, or the kernel (before 6.9) does not report it.
- * On older kernels XFS reports it by an ioctl of its own. */
+ * On older kernels XFS has its own ioctl for it. */
 static uint64_t uuid_of(int fd)
 {
         struct {
@@ -274,7 +274,7 @@ static ssize_t read_at(int fd, char *buf, size_t cap, off_t at)
         return lseek(fd, at, SEEK_SET) < 0 ? -1 : fd_read_all(fd, buf, cap);
 }
 
-/* Of a file with large holes only the non-zero blocks, each with its offset: reading all zeros would take
+/* A file with large holes is hashed by its non-zero blocks and their offsets: reading all zeros would take
  * longer than any real file of its disk usage. */
 static int digest_sparse(int fd, uint64_t size, char ret_hex[65])
 {

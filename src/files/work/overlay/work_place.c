@@ -54,7 +54,7 @@ static int open_elsewhere(const struct cordon_context *cx, char *path, size_t ca
         return -1;
 }
 
-/* What the link named may be gone since the last start of the machine: then it is made again. */
+/* The target of the link may be gone since the last start of the machine: then it is made again. */
 static int open_linked(int state)
 {
         char path[WORK_PLACE_MAX], *slash;

@@ -45,7 +45,7 @@ static size_t name_end(const char *path, size_t n)
         while (end > first && (path[end - 1] == '.' || path[end - 1] == ' '))
                 end--;
 
-        return end > first ? end : n; /* nothing but dots: a name of its own */
+        return end > first ? end : n; /* nothing but dots: itself a name */
 }
 
 void spelling_plain(const char *path, char *ret, size_t cap)
