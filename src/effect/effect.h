@@ -311,6 +311,7 @@ struct effect_row {
         const char *permit;       /* the line that would allow it, or "" if none can */
         const char *argument;     /* of that line, as on the command line */
         const char *program;      /* the program that tried it, or "" */
+        const char *call;         /* CALL: the name of the system call, a constant; or NULL */
         int8_t on_host;           /* 1: its path exists on the host; 0: the box made it; -1: not a path */
         uint8_t weight;           /* enum effect_weight */
         bool told;                /* the session of this run has it too, and counts it */

@@ -77,6 +77,8 @@ struct wall_denial {
 
 /* The denied effect in our own words, and the policy line that would allow it (NULL: none can). */
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap);
+/* The name of the denied system call, a constant; NULL: this machine's table has none for it. */
+const char *wall_denial_call(const struct wall_denial *d);
 /* Why a call is denied. NO_DOOR: a connection; `path` is its destination. */
 enum effect_reason wall_denial_reason(const struct wall_denial *d);
 bool wall_denial_connects(const struct wall_denial *d); /* it continued, and found no listener at `path` */

@@ -306,6 +306,7 @@ static void describe_call(struct run *run, const struct wall_denial *d, struct e
         enum effect_reason reason = wall_denial_reason(d);
 
         n->what = keeper_text(run, "%s", what);
+        n->call = wall_denial_call(d);
         n->layer = wall_denial_connects(d) ? "net" : "seccomp";
         n->effect.reason = reason;
         if (reason == REASON_NO_DOOR || reason == REASON_SOCKET)

@@ -4,7 +4,6 @@
 #include "base/str.h"
 #include "run/keeper/internal.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@ int box_trip_find(struct span name, unsigned *bits)
         return -1;
 }
 
-/* Of the machine, never of a program's own work. */
+/* Calls that change the machine; no program needs them for its own work. */
 static const char *const calls[] = { "kexec_load",
                                      "kexec_file_load",
                                      "init_module",
@@ -63,13 +62,11 @@ static const char *const calls[] = { "kexec_load",
                                      "fsopen",
                                      "open_tree" };
 
-static bool is_call(const char *what)
+static bool is_call(const char *name)
 {
-        for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
-                size_t n = strlen(calls[i]);
-                if (strncmp(what, calls[i], n) == 0 && !isalnum((unsigned char) what[n]) && what[n] != '_')
+        for (size_t i = 0; name && i < sizeof calls / sizeof *calls; i++)
+                if (strcmp(name, calls[i]) == 0)
                         return true;
-        }
         return false;
 }
 
@@ -79,7 +76,7 @@ static bool trips(unsigned on, const struct effect_row *n)
         bool path = effect_kind_has_path(k);
         if (n->effect.reason == REASON_CANARY)
                 return true; /* nobody needs it */
-        if (on & BOX_TRIP_CALLS && k == EFFECT_CALL && is_call(n->what))
+        if (on & BOX_TRIP_CALLS && k == EFFECT_CALL && is_call(n->call))
                 return true;
         if (on & BOX_TRIP_SECRETS && path && policy_holds_secrets(n->effect.target))
                 return true;

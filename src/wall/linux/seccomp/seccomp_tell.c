@@ -293,6 +293,12 @@ enum effect_reason wall_denial_reason(const struct wall_denial *d)
         return seccomp_permit(&d->call) ? REASON_LOCAL : REASON_CALL;
 }
 
+const char *wall_denial_call(const struct wall_denial *d)
+{
+        const struct seccomp_row *row = row_of(&d->call);
+        return row ? seccomp_row_name(row) : NULL;
+}
+
 const char *wall_denial_words(const struct wall_denial *d, char *what, size_t cap)
 {
         if (wall_denial_connects(d)) {
