@@ -129,6 +129,10 @@ struct export
         bool failed; /* out of memory for all of it */
 };
 void export_emit(struct export *x, const struct buf *b);
+static inline struct ledger_walk export_walk(const struct export *x)
+{
+        return (struct ledger_walk){ .log = x->log, .at = x->filter->from, .filter = x->filter };
+}
 void export_each(struct export *x, void (*one)(struct export *x, const struct ledger_view *v));
 void export_raw(struct buf *b, struct span s);
 /* A member of a list of OTLP attributes; a comma precedes all but the first. */
@@ -145,8 +149,8 @@ enum { TEXT_TIME = 40 };
 const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
 /* The problems of a record, in brackets. */
 void text_marks(struct buf *out, const struct ledger_view *v);
-const char *text_no_end(bool runs); /* of a run without a record of its end */
-bool filter_has_run(const struct ledger_filter *f, struct span run); /* job_runs.c */
+const char *text_no_end(bool runs);                  /* of a run without a record of its end */
+int filter_by_bytes(const void *pa, const void *pb); /* filter.c: compares two spans */
 
 /* table_hash.c: hash of a text, keyed per process. */
 uint64_t ledger_hash(struct span s);
@@ -179,12 +183,16 @@ int log_map(struct ledger_log *l, int dir, uint32_t last);
 /* Returns the bytes of a record, or an empty span. */
 struct span log_bytes(const struct ledger_log *l, uint64_t index);
 void log_load_all(const struct ledger_log *l);
-/* A quick check without parsing; true does not guarantee a start record. */
-bool log_may_start(const struct ledger_log *l, uint64_t index);
-/* Returns true and sets *ret if this is a record of the run. */
-bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run, struct ledger_view *ret);
-/* The index of the first record of a run. */
-uint64_t log_run_begin(const struct ledger_log *l, const char *run);
+/* From the first record of the run on. */
+struct ledger_walk log_walk_run(const struct ledger_log *l, const char *run);
+/* A run as its reports begin. */
+struct log_run {
+        struct ledger_walk first;
+        struct ledger_view start, end; /* json.n 0: there is none */
+        int64_t begin_us, end_us;      /* of its first and last records */
+        bool has_gap, runs;            /* payloads were pruned; a keeper answers for it */
+};
+void log_run_gather(const struct ledger_log *l, const char *run, bool runs, struct log_run *ret);
 static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 {
         return l->from ? l->from[index] : 0;

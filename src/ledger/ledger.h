@@ -299,11 +299,17 @@ void ledger_log_free(struct ledger_log *l);
 uint64_t ledger_log_count(const struct ledger_log *l);
 /* Returns 0, or -1 if it was pruned or this version cannot read it. */
 int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_view *ret);
+/* Walks over its records, forward from the one at `at` or backward from the one before it. */
+struct ledger_walk {
+        const struct ledger_log *log;
+        uint64_t at;
+        const char *run, *kind;             /* of this run, of this kind; NULL: any */
+        const struct ledger_filter *filter; /* NULL: none */
+};
+bool ledger_next(struct ledger_walk *w, struct ledger_view *ret);
+bool ledger_prev(struct ledger_walk *w, struct ledger_view *ret);
 /* From here on every reader of it takes such records for pruned. */
 void ledger_log_hide(struct ledger_log *l, bool (*hidden)(const struct ledger_view *v));
-/* True if a payload is missing between the records of this run, which begin at index `first`. It may be one
- * of its own that was pruned: then the remaining records are not everything it did. */
-bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first);
 
 /* Merges several logs (merge.c): causes precede their effects, within a ledger and between them; then by
  * logical clock, wall clock, ledger and index: the same order for any order of arguments. `names` must be
@@ -439,14 +445,17 @@ enum ledger_run_flag { /* a bit each, and a name for programs */
 const char *ledger_run_flag_name(enum ledger_run_flag f);
 
 struct ledger_run {
-        struct span id, box, result; /* of the log's bytes, escaped; result: empty until its end */
-        struct span session;         /* the run that it is in; or empty */
-        struct span job;             /* of a batch engine; or empty */
-        int64_t start_us, end_us;    /* end_us 0: none is recorded */
+        struct span id, box, policy, result; /* of the log's bytes, escaped; result: empty until its end */
+        struct span session;                 /* the run that it is in; or empty */
+        struct span job;                     /* of a batch engine; or empty */
+        int64_t start_us, end_us;            /* end_us 0: none is recorded */
         uint32_t flags, layers;
         uint64_t cpu_us, wall_us, /* cpu_us of a session: without its runs */
                 start_cost_us, memory;
-        unsigned doors, used; /* observed runs only: doors for files and programs, and those that were used */
+        unsigned doors, used; /* doors for files and programs; of those, if observed: that were used */
+        bool observed;        /* all that it did with files */
+        bool pruned;          /* payloads are missing between its start and its end */
+        uint64_t missing;     /* as many payloads before its start */
         uint8_t reach;        /* the widest of its effects: enum ledger_reach */
 };
 enum ledger_sum {
@@ -477,6 +486,7 @@ struct ledger_runs {
  * The log must outlive the table. Returns 0 or -1; ledger_runs_done() follows in each case. */
 int ledger_runs_read(const struct ledger_log *l, int64_t since_us, struct ledger_runs *ret, struct err *e);
 void ledger_runs_done(struct ledger_runs *r);
+struct ledger_run *ledger_runs_find(const struct ledger_runs *r, struct span id); /* NULL: not there */
 static inline bool ledger_run_is(const struct ledger_run *r, enum ledger_run_flag f)
 {
         return r->flags >> f & 1;

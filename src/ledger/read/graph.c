@@ -355,13 +355,13 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
         if (exact >= 0)
                 return exact;
 
-        for (uint64_t i = 0; id[0] && i < ledger_log_count(g->log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(g->log, i, &v) == 0 && span_starts(v.id, id)) {
-                        found = (int64_t) i;
+        struct ledger_view v;
+        struct ledger_walk w = { .log = g->log };
+        while (id[0] && ledger_next(&w, &v))
+                if (span_starts(v.id, id)) {
+                        found = (int64_t) w.at - 1;
                         matches++;
                 }
-        }
 
         if (matches == 1)
                 return found;

@@ -5,13 +5,6 @@
 
 #include <stdlib.h>
 
-static int by_bytes(const void *pa, const void *pb)
-{
-        const struct span *a = pa, *b = pb;
-        int d = memcmp(a->p, b->p, a->n < b->n ? a->n : b->n);
-        return d ? d : (a->n > b->n) - (a->n < b->n);
-}
-
 /* What stands behind the first `mark`; empty if there is none. */
 static struct span behind(struct span s, char mark)
 {
@@ -31,10 +24,10 @@ static bool is_of_job(const struct ledger_view *v, const char *job)
 int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struct err *e)
 {
         size_t room = 0;
-        for (uint64_t i = 0; f->job && i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
-                    v.run.n == 0 || !is_of_job(&v, f->job))
+        struct ledger_view v;
+        struct ledger_walk w = { .log = l, .kind = "start" };
+        while (f->job && ledger_next(&w, &v)) {
+                if (v.run.n == 0 || !is_of_job(&v, f->job))
                         continue;
 
                 if (vec_room((void **) &f->of_job, f->of_job_count, &room, sizeof *f->of_job) < 0)
@@ -44,7 +37,7 @@ int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struc
         }
 
         if (f->of_job_count)
-                qsort(f->of_job, f->of_job_count, sizeof *f->of_job, by_bytes);
+                qsort(f->of_job, f->of_job_count, sizeof *f->of_job, filter_by_bytes);
 
         return 0;
 }
@@ -54,9 +47,4 @@ void ledger_filter_free(struct ledger_filter *f)
         free(f->of_job);
         f->of_job = NULL;
         f->of_job_count = 0;
-}
-
-bool filter_has_run(const struct ledger_filter *f, struct span run)
-{
-        return run.n && f->of_job_count && bsearch(&run, f->of_job, f->of_job_count, sizeof run, by_bytes);
 }

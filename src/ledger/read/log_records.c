@@ -88,46 +88,57 @@ static bool mentions(struct span json, const char *member, const char *value)
         return json.p && n > 0 && (size_t) n < sizeof text && memmem(json.p, json.n, text, (size_t) n);
 }
 
-bool log_may_start(const struct ledger_log *l, uint64_t index)
+static bool is_walked(const struct ledger_walk *w, uint64_t index, struct ledger_view *ret)
 {
-        return mentions(log_bytes(l, index), "kind", "start\"");
+        const struct ledger_log *l = w->log;
+        return (!w->kind || mentions(log_bytes(l, index), "kind", w->kind)) &&
+               (!w->run || mentions(log_bytes(l, index), "run", w->run)) &&
+               ledger_log_view(l, index, ret) == 0 && (!w->kind || span_is(ret->kind, w->kind)) &&
+               (!w->run || span_is(ret->run, w->run)) && (!w->filter || ledger_matches(w->filter, ret));
 }
 
-bool log_view_of_run(const struct ledger_log *l, uint64_t index, const char *run, struct ledger_view *ret)
+bool ledger_next(struct ledger_walk *w, struct ledger_view *ret)
 {
-        return mentions(log_bytes(l, index), "run", run) && ledger_log_view(l, index, ret) == 0 &&
-               span_is(ret->run, run);
+        while (w->at < w->log->count)
+                if (is_walked(w, w->at++, ret))
+                        return true;
+        return false;
+}
+
+bool ledger_prev(struct ledger_walk *w, struct ledger_view *ret)
+{
+        while (w->at > 0)
+                if (is_walked(w, --w->at, ret))
+                        return true;
+        return false;
 }
 
 /* A broker's first intent may be written shortly before the keeper's start record. */
 enum { BEFORE_START = 4096 };
 
-uint64_t log_run_begin(const struct ledger_log *l, const char *run)
+struct ledger_walk log_walk_run(const struct ledger_log *l, const char *run)
 {
         struct ledger_view v;
-        uint64_t i = l->count, begin;
+        struct ledger_walk back = { .log = l, .at = l->count, .run = run, .kind = "start" };
+        if (l->ledgers || !ledger_prev(&back, &v))
+                return (struct ledger_walk){ .log = l, .run = run };
 
-        if (l->ledgers)
-                return 0;
-
-        while (i > 0 &&
-               !(log_may_start(l, i - 1) && log_view_of_run(l, i - 1, run, &v) && span_is(v.kind, "start")))
-                i--;
-
-        begin = i > 0 ? i - 1 : 0;
-        for (unsigned n = 0; i > 1 && n < BEFORE_START; n++, i--)
-                if (log_view_of_run(l, i - 2, run, &v))
-                        begin = i - 2;
-
-        return begin;
+        uint64_t begin = back.at, least = begin > BEFORE_START ? begin - BEFORE_START : 0;
+        back.kind = NULL;
+        for (uint64_t i = back.at; i-- > least;)
+                begin = is_walked(&back, i, &v) ? i : begin;
+        return (struct ledger_walk){ .log = l, .at = begin, .run = run };
 }
 
-bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t first)
+/* True if a payload is missing between the records of this run, which begin at index `first`. It may be one
+ * of its own that was pruned: then the remaining records are not everything it did. */
+static bool has_gap(const struct ledger_log *l, const char *run, uint64_t first)
 {
         bool began = false, gap = false;
+        const struct ledger_walk w = { .log = l, .run = run };
         for (uint64_t i = first; i < l->count; i++) {
                 struct ledger_view v;
-                bool own = log_view_of_run(l, i, run, &v);
+                bool own = is_walked(&w, i, &v);
                 if (own && began && gap)
                         return true;
                 began |= own;
@@ -135,4 +146,20 @@ bool ledger_log_has_gap(const struct ledger_log *l, const char *run, uint64_t fi
         }
 
         return false;
+}
+
+void log_run_gather(const struct ledger_log *l, const char *run, bool runs, struct log_run *ret)
+{
+        struct ledger_view v;
+        *ret = (struct log_run){ .first = log_walk_run(l, run), .runs = runs };
+        ret->has_gap = has_gap(l, run, ret->first.at);
+        for (struct ledger_walk w = ret->first; ledger_next(&w, &v);) {
+                if (ret->begin_us == 0)
+                        ret->begin_us = v.time_us;
+                ret->end_us = v.time_us;
+                if (span_is(v.kind, "start") && !ret->start.json.n)
+                        ret->start = v;
+                else if (span_is(v.kind, "end"))
+                        ret->end = v;
+        }
 }

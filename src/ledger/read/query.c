@@ -6,25 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool begins(struct span s, const char *with) { return span_starts(s, with); }
-
-static bool contains(struct span s, const char *part)
-{
-        return part[0] == '\0' || (s.n > 0 && memmem(s.p, s.n, part, strlen(part)) != NULL);
-}
-
-bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
-{
-        char target[2048];
-        if ((f->box && !span_is(v->box, f->box)) || (f->run && !begins(v->run, f->run)) ||
-            (f->kind && !span_is(v->kind, f->kind) && !span_is(v->phase, f->kind) &&
-             !(v->unknown && strcmp(f->kind, "unknown") == 0)) ||
-            v->time_us < f->since_us || (f->job && !filter_has_run(f, v->run)))
-                return false;
-
-        return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
-}
-
 static void put_time(struct buf *out, int64_t us)
 {
         char text[TEXT_TIME];
@@ -164,16 +145,12 @@ static bool is_target(struct span escaped, const char *want)
 
 void ledger_field(const struct ledger_log *l, const char *target, bool json, struct buf *out)
 {
-        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(l, i, &v) < 0 || !is_target(v.target, target))
-                        continue;
-                if (json)
-                        ledger_json(&v, out);
-                else
-                        ledger_line(&v, out);
-                buf_putc(out, '\n');
-        }
+        struct ledger_view v;
+        for (struct ledger_walk w = { .log = l }; ledger_next(&w, &v);)
+                if (is_target(v.target, target)) {
+                        (json ? ledger_json : ledger_line)(&v, out);
+                        buf_putc(out, '\n');
+                }
 }
 
 struct reached {
@@ -308,11 +285,10 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
                 return;
         }
 
-        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(l, i, &v) == 0 && counts(&v))
+        struct ledger_view v;
+        for (struct ledger_walk w = { .log = l }; ledger_next(&w, &v);)
+                if (counts(&v))
                         all &= reached_add(t, &v);
-        }
 
         size_t n = t->n;
         if (n > 0)
@@ -344,9 +320,8 @@ static void nearest_box(const struct ledger_log *l, const char *which, char ret[
         struct ledger_view v;
 
         ret[0] = '\0';
-        for (uint64_t i = ledger_log_count(l); i-- > 0;) {
-                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
-                    v.box.n >= sizeof name)
+        for (struct ledger_walk w = { .log = l, .at = l->count, .kind = "start" }; ledger_prev(&w, &v);) {
+                if (v.box.n >= sizeof name)
                         continue;
                 unsigned d = str_far(which, ledger_plain(v.box, name, sizeof name));
                 if (d < best) {
@@ -375,14 +350,11 @@ int ledger_find_run(const struct ledger_log *l, const char *which, char ret_run[
 {
         size_t n = strlen(which);
         unsigned matches = 0;
+        struct ledger_view v;
         ret_run[0] = '\0';
-        for (uint64_t i = ledger_log_count(l); i-- > 0;) {
-                struct ledger_view v;
-                if (!log_may_start(l, i) || ledger_log_view(l, i, &v) < 0 || !span_is(v.kind, "start") ||
-                    v.run.n >= LEDGER_ID_MAX)
-                        continue;
+        for (struct ledger_walk w = { .log = l, .at = l->count, .kind = "start" }; ledger_prev(&w, &v);) {
                 bool exact = span_is(v.run, which), named = n == 0 || span_is(v.box, which);
-                if (!exact && !named && !begins(v.run, which))
+                if (v.run.n >= LEDGER_ID_MAX || (!exact && !named && !span_starts(v.run, which)))
                         continue;
                 if (matches++ == 0 || exact)
                         (void) ledger_plain(v.run, ret_run, LEDGER_ID_MAX);

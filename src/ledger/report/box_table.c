@@ -114,11 +114,9 @@ static size_t collect_tools(const struct ledger_log *l, int64_t since_us, struct
 {
         struct call open[CALLS_OPEN] = { 0 };
         size_t n = 0, next = 0;
-        for (uint64_t i = 0; i < ledger_log_count(l); i++) {
-                struct ledger_view r;
-                if (ledger_log_view(l, i, &r) < 0 || !span_is(r.kind, "tool") || r.time_us < since_us)
-                        continue;
-
+        struct ledger_view r;
+        const struct ledger_filter recent = { .since_us = since_us };
+        for (struct ledger_walk w = { .log = l, .kind = "tool", .filter = &recent }; ledger_next(&w, &r);) {
                 struct tool *t = tool_of(v, &n, &r);
                 if (!t)
                         continue;

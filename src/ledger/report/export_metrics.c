@@ -31,10 +31,8 @@ static int by_name(const void *pa, const void *pb)
 static size_t count_all(const struct export *x, struct counter *c, size_t most)
 {
         size_t n = 0;
-        for (uint64_t i = x->filter->from; i < ledger_log_count(x->log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(x->log, i, &v) < 0 || !ledger_matches(x->filter, &v))
-                        continue;
+        struct ledger_view v;
+        for (struct ledger_walk w = export_walk(x); ledger_next(&w, &v);) {
                 bool twice = counted_elsewhere(&v);
                 if (twice && span_is(v.phase, "denied"))
                         continue;
@@ -209,9 +207,8 @@ static void put_sums(struct export *x, const struct ledger_runs *t)
 
 static bool last_audit(const struct ledger_log *l, struct ledger_view *ret)
 {
-        for (uint64_t i = ledger_log_count(l); i-- > 0;)
-                if (ledger_log_view(l, i, ret) == 0 && span_is(ret->kind, "audit") &&
-                    span_is(ret->target, "debt"))
+        for (struct ledger_walk w = { .log = l, .at = l->count, .kind = "audit" }; ledger_prev(&w, ret);)
+                if (span_is(ret->target, "debt"))
                         return true;
         return false;
 }

@@ -11,11 +11,9 @@ void export_emit(struct export *x, const struct buf *b)
 
 void export_each(struct export *x, void (*one)(struct export *x, const struct ledger_view *v))
 {
-        for (uint64_t i = x->filter->from; i < ledger_log_count(x->log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(x->log, i, &v) == 0 && ledger_matches(x->filter, &v))
-                        one(x, &v);
-        }
+        struct ledger_view v;
+        for (struct ledger_walk w = export_walk(x); ledger_next(&w, &v);)
+                one(x, &v);
 }
 
 /* A string that is already escaped is copied from JSON to JSON unchanged. */

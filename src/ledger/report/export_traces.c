@@ -34,9 +34,7 @@ static uint64_t put_events(struct buf *b, const struct ledger_log *l, const char
 {
         uint64_t n = 0;
         struct ledger_view v;
-        for (uint64_t i = log_run_begin(l, run); i < ledger_log_count(l); i++) {
-                if (!log_view_of_run(l, i, run, &v))
-                        continue;
+        for (struct ledger_walk w = log_walk_run(l, run); ledger_next(&w, &v);) {
                 if (span_is(v.kind, "start"))
                         *ret = v;
                 if (is_event(&v) && ++n <= EVENTS_MAX)

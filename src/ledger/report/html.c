@@ -23,8 +23,8 @@ struct page {
         struct node nodes[NODES_MAX];
         size_t count;
         char run[LEDGER_ID_MAX];
-        uint64_t first; /* index of the run's first record */
-        bool cut, runs;
+        struct log_run of;
+        bool cut;
         struct buf *out;
 };
 
@@ -76,10 +76,8 @@ static bool add_node(struct page *p, uint64_t index)
 static void gather(struct page *p)
 {
         struct ledger_view v;
-        p->first = log_run_begin(p->log, p->run);
-        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++)
-                if (log_view_of_run(p->log, i, p->run, &v))
-                        (void) add_node(p, i);
+        for (struct ledger_walk w = p->of.first; ledger_next(&w, &v);)
+                (void) add_node(p, w.at - 1);
 
         size_t own = p->count;
         for (int way = 0; way < 2; way++) { /* back, then forward: never along another branch */
@@ -231,8 +229,8 @@ static void put_list(struct page *p, const char *name, bool (*belongs)(const str
 {
         struct ledger_view v;
         unsigned n = 0;
-        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
-                if (!log_view_of_run(p->log, i, p->run, &v) || !belongs(&v))
+        for (struct ledger_walk w = p->of.first; ledger_next(&w, &v);) {
+                if (!belongs(&v))
                         continue;
                 if (n++ == 0)
                         buf_printf(p->out, "<dt>%s</dt>", name);
@@ -260,29 +258,22 @@ static bool is_limit(const struct ledger_view *v) { return span_is(v->kind, "lim
 
 static void put_head(struct page *p)
 {
-        struct ledger_view v, start = { 0 }, end = { 0 };
+        struct ledger_view v;
+        const struct ledger_view *start = &p->of.start, *end = &p->of.end;
         unsigned records = 0, denied = 0;
-        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
-                if (!log_view_of_run(p->log, i, p->run, &v))
-                        continue;
-                records++;
+        for (struct ledger_walk w = p->of.first; ledger_next(&w, &v); records++)
                 denied += span_is(v.phase, "denied");
-                if (span_is(v.kind, "start"))
-                        start = v;
-                else if (span_is(v.kind, "end"))
-                        end = v;
-        }
 
         buf_puts(p->out, "<dl>\n");
-        put_fact(p, "Command", start.target);
-        put_fact(p, "Result", end.json.n ? end.result : span_str(text_no_end(p->runs)));
-        put_fact(p, "Box", start.box);
-        put_fact(p, "Wall", ledger_member(start.more, "wall"));
-        put_fact(p, "Policy", start.policy);
+        put_fact(p, "Command", start->target);
+        put_fact(p, "Result", end->json.n ? end->result : span_str(text_no_end(p->of.runs)));
+        put_fact(p, "Box", start->box);
+        put_fact(p, "Wall", ledger_member(start->more, "wall"));
+        put_fact(p, "Policy", start->policy);
         buf_printf(p->out, "<dt>Records</dt><dd>%u, %u of them denied</dd>\n", records, denied);
-        if (end.json.n)
+        if (end->json.n)
                 buf_printf(p->out, "<dt>Time</dt><dd>%.3f s</dd>\n",
-                           (double) (end.time_us - start.time_us) / 1e6);
+                           (double) (end->time_us - start->time_us) / 1e6);
 
         put_list(p, "Limits", is_limit);
         put_list(p, "Doors", is_door);
@@ -331,17 +322,12 @@ static void put_row(struct page *p, const struct ledger_view *v, int64_t since_u
 static void put_table(struct page *p)
 {
         struct ledger_view v;
-        int64_t since_us = 0;
         put_filters(p);
         buf_puts(p->out, "<table><thead><tr><th>ms</th><th>id</th><th>kind</th><th>phase</th><th>door</"
                          "th><th>target</th>"
                          "<th>bytes</th><th>reach</th><th>result</th></tr></thead><tbody>\n");
-        for (uint64_t i = p->first; i < ledger_log_count(p->log); i++) {
-                if (!log_view_of_run(p->log, i, p->run, &v))
-                        continue;
-                since_us = since_us ? since_us : v.time_us;
-                put_row(p, &v, since_us);
-        }
+        for (struct ledger_walk w = p->of.first; ledger_next(&w, &v);)
+                put_row(p, &v, p->of.begin_us);
 
         buf_puts(p->out, "</tbody></table>\n");
 }
@@ -384,8 +370,8 @@ int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct
         }
 
         p->log = l;
-        p->runs = runs;
         p->out = out;
+        log_run_gather(l, p->run, runs, &p->of);
         p->slot = calloc(ledger_log_count(l) + 1, sizeof *p->slot);
         if (!p->slot) {
                 ledger_graph_free(g);

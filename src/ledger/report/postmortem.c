@@ -17,9 +17,8 @@ struct story {
         const struct ledger_log *log;
         struct ledger_graph *graph;
         char run[LEDGER_ID_MAX];
-        struct ledger_view start, end;
-        bool has_start, has_end, has_gap;
-        int64_t begin_us, end_us;
+        struct log_run of;
+        int64_t end_us; /* of its last record in the ledger that has its start */
         uint64_t refused, unknown, beyond, limits;
         struct buf *out;
 };
@@ -61,11 +60,10 @@ static void put_moment(struct buf *out, int64_t us)
 
 /* ---- records of the run ---- */
 
-static bool next_record(const struct story *s, uint64_t *at, struct ledger_view *ret)
+static bool next_record(const struct story *s, struct ledger_walk *w, struct ledger_view *ret)
 {
-        while (*at < ledger_log_count(s->log))
-                if (ledger_log_view(s->log, (*at)++, ret) == 0 && span_is(ret->run, s->run) &&
-                    (!s->has_start || span_eq(ret->ledger, s->start.ledger)))
+        while (ledger_next(w, ret))
+                if (!s->of.start.json.n || span_eq(ret->ledger, s->of.start.ledger))
                         return true;
         return false;
 }
@@ -93,25 +91,17 @@ static bool was_limit(const struct ledger_view *v) { return span_is(v->kind, "li
 static void gather(struct story *s)
 {
         struct ledger_view v;
-        s->has_gap = ledger_log_has_gap(s->log, s->run, log_run_begin(s->log, s->run));
-        for (uint64_t at = 0; !s->has_start && next_record(s, &at, &v);)
-                if (span_is(v.kind, "start")) {
-                        s->start = v;
-                        s->has_start = true;
-                }
-
-        s->begin_us = s->start.time_us;
-        for (uint64_t at = 0; next_record(s, &at, &v);) {
+        log_run_gather(s->log, s->run, false, &s->of);
+        s->of.end.json.n = 0;
+        for (struct ledger_walk w = s->of.first; next_record(s, &w, &v);) {
                 uint64_t times = v.count > 0 ? (uint64_t) v.count : 1;
                 s->end_us = v.time_us;
                 s->refused += was_refused(&v) ? times : 0;
                 s->unknown += v.unknown;
                 s->limits += was_limit(&v);
                 s->beyond += got_through(&v) && v.reach.n > 0 && !span_is(v.reach, "self");
-                if (span_is(v.kind, "end")) {
-                        s->end = v;
-                        s->has_end = true;
-                }
+                if (span_is(v.kind, "end"))
+                        s->of.end = v;
         }
 }
 
@@ -137,7 +127,7 @@ static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct 
         size_t n = 0;
         bool cut = false;
 
-        for (uint64_t at = 0; next_record(s, &at, &v);) {
+        for (struct ledger_walk w = s->of.first; next_record(s, &w, &v);) {
                 size_t i = 0;
                 if (!chosen(&v) || (reach && !span_is(v.reach, reach)))
                         continue;
@@ -187,7 +177,7 @@ static void put_section(struct story *s, struct row *rows, const char *title, ch
 {
         buf_printf(s->out, "\n## %s\n\n", title);
         if (!put_rows(s, rows, chosen, NULL))
-                buf_printf(s->out, "%s\n", s->has_gap ? none_left : none);
+                buf_printf(s->out, "%s\n", s->of.has_gap ? none_left : none);
 }
 
 /* ---- sections ---- */
@@ -198,14 +188,14 @@ static void put_summary(struct story *s)
         buf_puts(out, "# Postmortem of run ");
         put_inert(out, span_str(s->run));
         buf_puts(out, "\n\nBox ");
-        put_inert(out, s->start.box);
+        put_inert(out, s->of.start.box);
         buf_puts(out, " ran ");
-        put_inert(out, s->start.target);
+        put_inert(out, s->of.start.target);
         buf_puts(out, " at ");
-        put_moment(out, s->begin_us);
-        if (s->has_end) {
-                buf_printf(out, " for %.3f s and ended: ", (double) (s->end_us - s->begin_us) / 1e6);
-                put_inert(out, s->end.result);
+        put_moment(out, s->of.start.time_us);
+        if (s->of.end.json.n) {
+                buf_printf(out, " for %.3f s and ended: ", (double) (s->end_us - s->of.start.time_us) / 1e6);
+                put_inert(out, s->of.end.result);
         } else {
                 buf_puts(out, " and has no end in the ledger: it runs, or its keeper was killed");
         }
@@ -214,14 +204,14 @@ static void put_summary(struct story *s)
                    ". Refused: %llu. Reached beyond itself: %llu. Outcome unknown: %llu. Limits: %llu.\n",
                    (unsigned long long) s->refused, (unsigned long long) s->beyond,
                    (unsigned long long) s->unknown, (unsigned long long) s->limits);
-        if (s->has_gap)
+        if (s->of.has_gap)
                 buf_puts(out,
                          "\nPayloads were pruned since: what stands here may not be all that happened.\n");
 
         buf_putc(out, '\n');
-        put_named(out, "- Policy ", s->start.policy);
-        put_named(out, "\n- Wall ", ledger_member(s->start.more, "wall"));
-        put_named(out, "\n- Ledger ", s->start.ledger);
+        put_named(out, "- Policy ", s->of.start.policy);
+        put_named(out, "\n- Wall ", ledger_member(s->of.start.more, "wall"));
+        put_named(out, "\n- Ledger ", s->of.start.ledger);
         buf_putc(out, '\n');
 }
 
@@ -230,10 +220,10 @@ static void put_time_line(struct story *s)
         struct ledger_view v;
         unsigned n = 0;
         buf_puts(s->out, "\n## Time line\n\n");
-        for (uint64_t at = 0; next_record(s, &at, &v); n++) {
+        for (struct ledger_walk w = s->of.first; next_record(s, &w, &v); n++) {
                 if (n >= LINES_MAX)
                         continue;
-                buf_printf(s->out, "- %+.3f ms ", (double) (v.time_us - s->begin_us) / 1e3);
+                buf_printf(s->out, "- %+.3f ms ", (double) (v.time_us - s->of.start.time_us) / 1e3);
                 put_inert(s->out, v.kind);
                 if (!span_eq(v.kind, v.phase))
                         put_named(s->out, " ", v.phase);
@@ -298,7 +288,7 @@ static void put_causes(struct story *s, struct err *e)
         struct ledger_view v;
         unsigned n = 0;
         buf_puts(s->out, "\n## Causes of what was refused\n\n");
-        for (uint64_t at = 0; next_record(s, &at, &v);) {
+        for (struct ledger_walk w = s->of.first; next_record(s, &w, &v);) {
                 char id[LEDGER_ID_MAX];
                 if (!was_refused(&v) || ++n > REFUSALS_MAX)
                         continue;
@@ -311,7 +301,7 @@ static void put_causes(struct story *s, struct err *e)
         }
 
         if (n == 0)
-                buf_printf(s->out, "%s\n", s->has_gap ? none_left : "Nothing was refused.");
+                buf_printf(s->out, "%s\n", s->of.has_gap ? none_left : "Nothing was refused.");
 
         if (n > REFUSALS_MAX)
                 buf_printf(s->out, "\nThe causes of %u more are not listed.\n", n - REFUSALS_MAX);

@@ -7,34 +7,6 @@
 
 enum { WIDTH = 48 };
 
-struct run {
-        uint64_t first; /* index of its first record */
-        int64_t begin_us, end_us;
-        struct ledger_view start, end;
-        bool has_start, has_end, has_gap, runs;
-};
-
-static void gather(const struct ledger_log *l, const char *run, struct run *r)
-{
-        *r = (struct run){ .first = log_run_begin(l, run) };
-        r->has_gap = ledger_log_has_gap(l, run, r->first);
-        for (uint64_t i = r->first; i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (!log_view_of_run(l, i, run, &v))
-                        continue;
-                if (r->begin_us == 0)
-                        r->begin_us = v.time_us;
-                r->end_us = v.time_us;
-                if (span_is(v.kind, "start") && !r->has_start) {
-                        r->start = v;
-                        r->has_start = true;
-                } else if (span_is(v.kind, "end")) {
-                        r->end = v;
-                        r->has_end = true;
-                }
-        }
-}
-
 static void put_field(struct buf *out, const char *name, struct span s)
 {
         if (s.n == 0)
@@ -44,7 +16,7 @@ static void put_field(struct buf *out, const char *name, struct span s)
         buf_putc(out, '\n');
 }
 
-static void put_head(const char *run, const struct run *r, struct buf *out)
+static void put_head(const char *run, const struct log_run *r, struct buf *out)
 {
         buf_puts(out, "run ");
         text_put(out, span_str(run), LEDGER_ID_MAX);
@@ -58,11 +30,11 @@ static void put_head(const char *run, const struct run *r, struct buf *out)
         put_field(out, "job", ledger_member(r->start.more, "job"));
         put_field(out, "task", ledger_member(r->start.more, "task"));
         put_field(out, "trace", ledger_member(r->start.trace, "out"));
-        put_field(out, "end", r->has_end ? r->end.result : span_str(text_no_end(r->runs)));
+        put_field(out, "end", r->end.json.n ? r->end.result : span_str(text_no_end(r->runs)));
         if (r->has_gap)
                 buf_puts(out, "  pruned   payloads were, so what is below may not be all that it did\n");
 
-        buf_printf(out, "  %s %.3f ms\n\n", r->has_end ? "lasted  " : "recorded",
+        buf_printf(out, "  %s %.3f ms\n\n", r->end.json.n ? "lasted  " : "recorded",
                    (double) (r->end_us - r->begin_us) / 1e3);
 }
 
@@ -81,7 +53,7 @@ static char mark_of(const struct ledger_view *v)
         return '.';
 }
 
-static void put_row(const struct ledger_view *v, const struct run *r, struct buf *out)
+static void put_row(const struct ledger_view *v, const struct log_run *r, struct buf *out)
 {
         int64_t span = r->end_us > r->begin_us ? r->end_us - r->begin_us : 1;
         double where = (double) (v->time_us - r->begin_us) * (WIDTH - 1) / (double) span;
@@ -117,18 +89,15 @@ static void put_row(const struct ledger_view *v, const struct run *r, struct buf
 int ledger_show(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e)
 {
         char run[LEDGER_ID_MAX];
-        struct run r;
+        struct log_run r;
+        struct ledger_view v;
         if (ledger_find_run(l, which, run, e) < 0)
                 return -1;
 
-        gather(l, run, &r);
-        r.runs = runs;
+        log_run_gather(l, run, runs, &r);
         put_head(run, &r, out);
-        for (uint64_t i = r.first; i < ledger_log_count(l); i++) {
-                struct ledger_view v;
-                if (log_view_of_run(l, i, run, &v))
-                        put_row(&v, &r, out);
-        }
+        for (struct ledger_walk w = r.first; ledger_next(&w, &v);)
+                put_row(&v, &r, out);
 
         buf_puts(out, "\n> start  < end  * outcome  ? intent  x denied  ~ a door that was open  $ credential "
                       " @ a person\n");

@@ -42,7 +42,7 @@ static uint32_t *slot_of(const struct ledger_runs *r, struct span id)
         return &r->slots[i];
 }
 
-static struct ledger_run *run_of(const struct ledger_runs *r, struct span id)
+struct ledger_run *ledger_runs_find(const struct ledger_runs *r, struct span id)
 {
         uint32_t at = *slot_of(r, id);
         return at ? &r->v[at - 1] : NULL;
@@ -87,6 +87,8 @@ static void add_start(struct ledger_runs *r, const struct ledger_view *v)
         struct ledger_run *run = &r->v[r->n++];
         *run = (struct ledger_run){ .id = v->run,
                                     .box = v->box,
+                                    .policy = v->policy,
+                                    .missing = r->sum[LEDGER_SUM_PRUNED],
                                     .session = session_of(v),
                                     .job = ledger_member(v->more, "job"),
                                     .start_us = v->time_us,
@@ -95,7 +97,7 @@ static void add_start(struct ledger_runs *r, const struct ledger_view *v)
         *slot = (uint32_t) r->n;
 }
 
-static void add_end(struct ledger_run *run, const struct ledger_view *v)
+static void add_end(struct ledger_run *run, const struct ledger_view *v, uint64_t missing)
 {
         struct span code = ledger_member(v->more, "code"), stopped = ledger_member(v->more, "stopped");
         mark(run, LEDGER_RUN_ENDED);
@@ -104,8 +106,9 @@ static void add_end(struct ledger_run *run, const struct ledger_view *v)
         run->cpu_us = number(v->more, "cpu-us");
         run->wall_us = number(v->more, "wall-us");
         run->memory = number(v->more, "memory");
-        if (span_is(ledger_member(v->more, "observed"), "all"))
-                run->doors = (unsigned) number(v->more, "doors");
+        run->observed = span_is(ledger_member(v->more, "observed"), "all");
+        run->doors = (unsigned) number(v->more, "doors");
+        run->pruned = run->missing != missing;
 
         if (!span_is(v->result, "exited 0"))
                 mark(run, LEDGER_RUN_FAILED);
@@ -173,7 +176,7 @@ static void widen_reach(struct ledger_run *run, const struct ledger_view *v)
 static void add_of_run(struct ledger_runs *r, struct ledger_run *run, const struct ledger_view *v)
 {
         if (span_is(v->kind, "end"))
-                add_end(run, v);
+                add_end(run, v, r->sum[LEDGER_SUM_PRUNED]);
         else if (span_is(v->kind, "limit"))
                 mark(run, LEDGER_RUN_CAPPED);
         else if (span_is(v->kind, "output"))
@@ -189,7 +192,7 @@ static void add_of_run(struct ledger_runs *r, struct ledger_run *run, const stru
 
 static void add_record(struct ledger_runs *r, const struct ledger_view *v, bool recent)
 {
-        struct ledger_run *run = run_of(r, v->run);
+        struct ledger_run *run = ledger_runs_find(r, v->run);
         r->sum[LEDGER_SUM_RECORDS] += recent;
         r->sum[LEDGER_SUM_STRANGE] += recent && v->strange > 0;
         r->sum[LEDGER_SUM_GAPS] += recent && span_is(v->kind, "gap");
@@ -211,7 +214,7 @@ static void add_record(struct ledger_runs *r, const struct ledger_view *v, bool 
 static void part_sessions(struct ledger_runs *r)
 {
         for (size_t i = 0; i < r->n; i++) {
-                struct ledger_run *session = r->v[i].session.n ? run_of(r, r->v[i].session) : NULL;
+                struct ledger_run *session = r->v[i].session.n ? ledger_runs_find(r, r->v[i].session) : NULL;
                 if (session)
                         session->cpu_us -=
                                 session->cpu_us < r->v[i].cpu_us ? session->cpu_us : r->v[i].cpu_us;
@@ -224,9 +227,8 @@ static size_t count_starts(const struct ledger_log *l, int64_t since_us)
 {
         size_t n = 0;
         struct ledger_view v;
-        for (uint64_t i = 0; i < ledger_log_count(l); i++)
-                n += log_may_start(l, i) && ledger_log_view(l, i, &v) == 0 && span_is(v.kind, "start") &&
-                     v.time_us >= since_us;
+        for (struct ledger_walk w = { .log = l, .kind = "start" }; ledger_next(&w, &v);)
+                n += v.time_us >= since_us;
         return n;
 }
 

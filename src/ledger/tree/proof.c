@@ -14,9 +14,9 @@ static const char first_line[] = "c2sp.org/tlog-proof@v1";
 static int find_record(const struct ledger_log *l, const char *id, struct ledger_view *ret,
                        uint64_t *ret_index, struct err *e)
 {
-        for (uint64_t i = 0; i < ledger_log_count(l); i++)
-                if (ledger_log_view(l, i, ret) == 0 && span_is(ret->id, id)) {
-                        *ret_index = i;
+        for (struct ledger_walk w = { .log = l }; ledger_next(&w, ret);)
+                if (span_is(ret->id, id)) {
+                        *ret_index = w.at - 1;
                         return 0;
                 }
 

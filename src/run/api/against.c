@@ -121,17 +121,16 @@ static void read_record(struct against *a, const struct ledger_view *v)
 
 static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID_MAX], struct err *e)
 {
+        struct ledger_view v;
         AUTO_FD(dir, ledger_dir_open(a->p->cx, false, e));
         struct ledger_log *log = dir < 0 ? NULL : ledger_log_open(dir, e);
         if (!log)
                 return -1;
 
         int r = ledger_find_run(log, which, ret_run, e);
-        for (uint64_t i = 0; r == 0 && i < ledger_log_count(log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(log, i, &v) == 0 && span_is(v.run, ret_run))
-                        read_record(a, &v);
-        }
+        struct ledger_walk w = { .log = log, .run = ret_run };
+        while (r == 0 && ledger_next(&w, &v))
+                read_record(a, &v);
 
         ledger_log_free(log);
         return r;

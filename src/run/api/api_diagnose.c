@@ -65,19 +65,20 @@ static size_t group_for(struct diagnosis *d, const struct past_run *r)
 
 static bool is_asked_for(const struct diagnosis *d, const struct past_run *r, const char *digest)
 {
-        return r->ended && !r->pruned && r->time_us >= d->o->since_us &&
-               (!digest || strcmp(r->policy, digest) == 0) && (!d->o->box || strcmp(r->box, d->o->box) == 0);
+        return ledger_run_is(r->of, LEDGER_RUN_ENDED) && !r->of->pruned &&
+               r->of->start_us >= d->o->since_us && (!digest || strcmp(r->policy, digest) == 0) &&
+               (!d->o->box || strcmp(r->box, d->o->box) == 0);
 }
 
 static void count_run(struct group *g, const struct past_run *r)
 {
         g->f.runs++;
         g->f.failed += !r->passed;
-        g->f.observed += r->passed && r->observed;
-        g->f.days += past_day(r->time_us) != g->day;
-        g->day = past_day(r->time_us);
-        if (g->f.doors_counted < r->doors)
-                g->f.doors_counted = r->doors;
+        g->f.observed += r->passed && r->of->observed;
+        g->f.days += past_day(r->of->start_us) != g->day;
+        g->day = past_day(r->of->start_us);
+        if (g->f.doors_counted < r->of->doors)
+                g->f.doors_counted = r->of->doors;
 }
 
 /* The newest of each group first, so that the window is theirs. */
@@ -221,11 +222,9 @@ static void note_limit(struct diagnosis *d, struct group *g, struct past_run *ru
 
 static void read_effects(struct diagnosis *d)
 {
-        uint64_t n = d->past.log && d->count ? ledger_log_count(d->past.log) : 0;
-        for (uint64_t i = 0; i < n; i++) {
-                struct ledger_view v;
-                if (ledger_log_view(d->past.log, i, &v) < 0)
-                        continue;
+        struct ledger_view v;
+        struct ledger_walk w = { .log = d->past.log };
+        while (w.log && d->count && ledger_next(&w, &v)) {
                 struct past_run *run = past_find(&d->past, v.run);
                 struct group *g = run && run->group ? d->groups[run->group - 1] : NULL;
                 if (!g)

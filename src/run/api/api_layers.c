@@ -75,8 +75,8 @@ static void add_runs(struct learn_facts *f, const struct ledger_runs *t)
                 bool narrow = ledger_run_is(r, LEDGER_RUN_FAILED) && ledger_run_is(r, LEDGER_RUN_DENIED);
                 add(f, FACT_FAILED_DENIED, narrow, ledger_plain(r->id, id, sizeof id));
                 add_open_run(f, r);
-                doors += r->doors;
-                used += r->doors ? (r->used < r->doors ? r->used : r->doors) : 0;
+                doors += r->observed ? r->doors : 0;
+                used += r->observed ? (r->used < r->doors ? r->used : r->doors) : 0;
         }
 
         f->n[FACT_UNUSED_DOORS] = doors > 0 ? (doors - used) * 100 / doors : 0;

@@ -19,20 +19,18 @@ static void find_runs(struct history *h, const char *digest)
 {
         for (size_t i = 0; i < h->past.n; i++) {
                 struct past_run *r = &h->past.v[i];
-                if (!r->passed || r->pruned || strcmp(r->policy, digest) != 0)
+                if (!r->passed || r->of->pruned || strcmp(r->policy, digest) != 0)
                         continue;
                 r->group = 1;
                 h->counted++;
-                h->observed += r->observed;
+                h->observed += r->of->observed;
         }
 }
 
 static void read_uses(struct history *h)
 {
-        for (uint64_t i = 0; i < ledger_log_count(h->past.log); i++) {
-                struct ledger_view v;
-                if (ledger_log_view(h->past.log, i, &v) < 0)
-                        continue;
+        struct ledger_view v;
+        for (struct ledger_walk w = { .log = h->past.log }; ledger_next(&w, &v);) {
                 const struct past_run *r = past_find(&h->past, v.run);
                 if (r && r->group)
                         past_uses_note(&h->uses, &v, true);

@@ -17,8 +17,8 @@
 static bool has_record(const struct ledger_log *l, const char *id)
 {
         struct ledger_view v;
-        for (uint64_t i = ledger_log_count(l); i > 0; i--)
-                if (ledger_log_view(l, i - 1, &v) == 0 && span_is(v.id, id))
+        for (struct ledger_walk w = { .log = l, .at = ledger_log_count(l) }; ledger_prev(&w, &v);)
+                if (span_is(v.id, id))
                         return true;
         return false;
 }
@@ -39,27 +39,26 @@ struct ledger_filter api_log_filter(const cordon_log_filter *f)
 /* The start of the newest `last` matches. */
 static uint64_t begin_of_last(const struct ledger_log *l, const struct ledger_filter *f, uint64_t last)
 {
-        uint64_t i = ledger_log_count(l);
-        while (i > 0 && last > 0) {
-                struct ledger_view v;
-                last -= ledger_log_view(l, --i, &v) == 0 && ledger_matches(f, &v);
-        }
-        return i;
+        struct ledger_view v;
+        struct ledger_walk w = { .log = l, .at = ledger_log_count(l), .filter = f };
+        while (last > 0 && ledger_prev(&w, &v))
+                last--;
+        return w.at;
 }
 
 static void each_from(const struct ledger_log *l, const struct ledger_filter *f, uint64_t *cursor,
                       void (*each)(void *ctx, const char *json, const char *line), void *ctx)
 {
-        for (; *cursor < ledger_log_count(l); ++*cursor) {
-                struct ledger_view v;
-                if (ledger_log_view(l, *cursor, &v) < 0 || !ledger_matches(f, &v))
-                        continue;
+        struct ledger_view v;
+        struct ledger_walk w = { .log = l, .at = *cursor, .filter = f };
+        for (; ledger_next(&w, &v); *cursor = w.at) {
                 AUTO_BUF(json);
                 AUTO_BUF(line);
                 ledger_json(&v, &json);
                 ledger_line(&v, &line);
                 each(ctx, buf_str(&json), buf_str(&line));
         }
+        *cursor = w.at;
 }
 
 static void note_list(const struct cordon_context *cx, const cordon_log_filter *f)

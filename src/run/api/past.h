@@ -6,24 +6,19 @@
 #include "run/api/internal.h"
 
 struct past_run {
-        const char *id, *box, *policy; /* policy: its digest */
-        int64_t time_us;
-        bool ended, passed, observed, refused;
-        bool pruned;    /* payloads are missing between its start and its end: its uses are not known */
-        uint64_t gaps;  /* so many were missing before its start */
-        unsigned doors; /* of the policy's own, for files and programs */
-        size_t group;   /* its owner, from 1 on; 0: none */
+        const struct ledger_run *of; /* if its payloads were pruned, its uses are not known */
+        const char *box, *policy;    /* policy: its digest */
+        bool passed, refused;
+        size_t group; /* its owner, from 1 on; 0: none */
 };
 struct past {
-        const struct cordon_context *cx;
         struct ledger_log *log; /* NULL: the ledger does not exist yet */
+        struct ledger_runs runs;
         struct arena mem;
         struct past_run *v; /* in the order of the ledger */
-        size_t *by_id;
-        size_t n, cap;
-        bool failed;
+        size_t n;
 };
-/* Reads starts and ends. `status`: the exit status that counts as passed. A ledger that does not exist has no
+/* Reads the runs. `status`: the exit status that counts as passed. A ledger that does not exist has no
  * runs: returns 0, and *e reports that it does not exist. */
 int past_open(const struct cordon_context *cx, struct past *p, int status, struct err *e);
 void past_done(struct past *p);

@@ -95,9 +95,9 @@ static void count_runs(struct count *c)
                         if (!was_open(x, v))
                                 continue;
                         x->w.runs++;
-                        x->w.days += past_day(r->time_us) != x->day;
-                        x->day = past_day(r->time_us);
-                        x->w.use_known |= !r->pruned && (r->observed || x->net);
+                        x->w.days += past_day(r->of->start_us) != x->day;
+                        x->day = past_day(r->of->start_us);
+                        x->w.use_known |= !r->of->pruned && (r->of->observed || x->net);
                 }
         }
 }
@@ -128,10 +128,10 @@ static bool is_use(const struct count *c, const struct counted *x, const struct 
 
 static void count_uses(struct count *c)
 {
-        uint64_t n = c->past->log && c->n ? ledger_log_count(c->past->log) : 0;
-        for (uint64_t i = 0; i < n; i++) {
-                struct ledger_view v;
-                if (ledger_log_view(c->past->log, i, &v) < 0 || !span_is(v.phase, "outcome"))
+        struct ledger_view v;
+        struct ledger_walk w = { .log = c->past->log };
+        while (w.log && c->n && ledger_next(&w, &v)) {
+                if (!span_is(v.phase, "outcome"))
                         continue;
                 const struct past_run *r = past_find(c->past, v.run);
                 const struct version *version = r ? version_of(c, r) : NULL;
