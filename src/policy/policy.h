@@ -407,6 +407,11 @@ const struct policy_warm_row *policy_warm_row(enum policy_warm kind);
 /* The line without its word: "python3 import json re"; NULL: not stated. */
 const char *policy_warm(const struct checked_policy *c, enum policy_warm kind);
 const struct door *policy_doors(const struct checked_policy *c, size_t *ret_count);
+/* The door after `d`, or with NULL the first; of all, or of one kind. NULL: no more. */
+const struct door *policy_door_next(const struct checked_policy *c, const struct door *d);
+const struct door *policy_door_of(const struct checked_policy *c, enum door_kind kind, const struct door *d);
+/* One of the kind, with exactly this path, name or host. */
+bool policy_has_door(const struct checked_policy *c, enum door_kind kind, const char *key);
 /* Which of them come from a stock policy, a digit each; and the same of a policy that was read from the
  * canonical JSON of the first, which does not have it. */
 void policy_stock_mask(const struct checked_policy *c, struct buf *out);

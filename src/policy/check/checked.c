@@ -65,6 +65,24 @@ const struct door *policy_doors(const struct checked_policy *c, size_t *ret_coun
         return c->live.v;
 }
 
+const struct door *policy_door_next(const struct checked_policy *c, const struct door *d)
+{
+        d = d ? d + 1 : c->live.v;
+        return d < c->live.v + c->live.n ? d : NULL;
+}
+
+const struct door *policy_door_of(const struct checked_policy *c, enum door_kind kind, const struct door *d)
+{
+        d = d ? d + 1 : c->live.v + c->live.start[kind];
+        return d < c->live.v + c->live.start[kind + 1] ? d : NULL;
+}
+
+bool policy_has_door(const struct checked_policy *c, enum door_kind kind, const char *key)
+{
+        size_t lo, hi;
+        return policy_doors_at(c, kind, span_str(key), &lo, &hi);
+}
+
 void policy_stock_mask(const struct checked_policy *c, struct buf *out)
 {
         for (size_t i = 0; i < c->live.n; i++)

@@ -158,15 +158,13 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
 {
         AUTO_BUF(out);
         char id[LEDGER_ID_MAX];
-        size_t n;
 
         if (cordon_policy_check(p, e) < 0)
                 return NULL;
 
         struct against a = { .p = p, .policy = p->checked, .json = json != 0, .context = api_context(p) };
-        const struct door *d = policy_doors(p->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                a.has_places |= !p->has_stage && d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
+        for (const struct door *d = NULL; (d = policy_door_next(p->checked, d));)
+                a.has_places |= !p->has_stage && d->kind == DOOR_NET && d->net.form == NET_PLACE;
 
         a.seen = malloc(SEEN_MAX * sizeof *a.seen);
         int bad = a.seen ? read_run(&a, run, id, to_err(e)) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");

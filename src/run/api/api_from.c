@@ -7,14 +7,10 @@
 
 char *cordon_policy_from(const char *path, cordon_error *e)
 {
-        struct buf out = { 0 };
+        AUTO_BUF(out);
         size_t len = 0;
         char *text = api_slurp(path, &len, to_err(e));
         int r = text ? policy_from(path, span_of(text, len), &out, to_err(e)) : -1;
         free(text);
-        if (r == 0)
-                return api_give(&out, to_err(e));
-
-        buf_done(&out);
-        return NULL;
+        return r < 0 ? NULL : api_give(&out, to_err(e));
 }

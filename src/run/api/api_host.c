@@ -9,12 +9,8 @@
 
 static char *ask(const char *which, enum box_request request, int arg, cordon_error *e)
 {
-        struct buf out = { 0 };
-        if (box_ask(which, request, arg, &out, to_err(e)) < 0) {
-                buf_done(&out);
-                return NULL;
-        }
-        return api_give(&out, to_err(e));
+        AUTO_BUF(out);
+        return box_ask(which, request, arg, &out, to_err(e)) < 0 ? NULL : api_give(&out, to_err(e));
 }
 
 int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_error *e)
@@ -51,12 +47,8 @@ int cordon_box_renew(cordon_box *b, cordon_error *e)
 
 char *cordon_renew(const char *which, cordon_error *e)
 {
-        struct buf out = { 0 };
-        if (box_renew_of(which, &out, to_err(e)) == 0)
-                return api_give(&out, to_err(e));
-
-        buf_done(&out);
-        return NULL;
+        AUTO_BUF(out);
+        return box_renew_of(which, &out, to_err(e)) < 0 ? NULL : api_give(&out, to_err(e));
 }
 
 unsigned cordon_sweep(void)

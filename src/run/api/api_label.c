@@ -36,14 +36,9 @@ static int check_spills(const struct cordon_box *b, struct err *e)
         return err_hint(e, "use `accepts %.120s` behind it, or leave one of the two out", text);
 }
 
-int api_label_begins(struct cordon_box *b, const struct box_config *c, struct err *e)
-{
-        return box_label_in(c, &b->label, &b->label_index, e);
-}
-
 int api_label(struct cordon_box *b, const struct box_config *c, struct err *e)
 {
-        return api_label_begins(b, c, e) < 0 ? -1 : check_spills(b, e);
+        return box_label_in(c, &b->label, &b->label_index, e) < 0 ? -1 : check_spills(b, e);
 }
 
 /* ---- an apply: the label of an overlay goes on to what was changed ---- */

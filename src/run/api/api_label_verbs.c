@@ -72,10 +72,7 @@ char *cordon_label_show(const cordon_context *cx, const char *const *paths, int 
                 buf_puts(&out, "]\n");
 
         stamp_done(&x);
-        char *text = out.failed ? NULL : strdup(buf_str(&out));
-        if (!text)
-                (void) err_set(to_err(e), ERR_MEMORY, 0, "no memory for the labels");
-        return text;
+        return api_give(&out, to_err(e));
 }
 
 /* ---- stamp, drop ---- */

@@ -146,15 +146,14 @@ static bool comes_with_net(const struct teacher *t, const char *path)
 }
 
 /* The kernel starts a script before lookups are watched: its interpreter is reported here. */
-static void add_with_interpreter(struct learn *l, const struct learn_access *a, unsigned run)
+static void add_interpreter(struct learn *l, const char *script, const char *program, unsigned run)
 {
         char name[256];
-        (void) learn_add(l, a, run);
-        if (a->kind != EFFECT_RUN || !api_interpreter(a->path, name, sizeof name))
+        if (!api_interpreter(script, name, sizeof name))
                 return;
 
         struct learn_access by = {
-                .kind = EFFECT_RUN, .path = name, .program = a->program, .on_host = access(name, X_OK) == 0
+                .kind = EFFECT_RUN, .path = name, .program = program, .on_host = access(name, X_OK) == 0
         };
         (void) learn_add(l, &by, run);
 }
@@ -180,7 +179,9 @@ static void learn_denial(struct teacher *t, struct learn *l, unsigned run, const
         if (a.kind == EFFECT_READ && is_program(a.path))
                 a.kind = EFFECT_RUN;
 
-        add_with_interpreter(l, &a, run);
+        (void) learn_add(l, &a, run);
+        if (a.kind == EFFECT_RUN)
+                add_interpreter(l, a.path, a.program, run);
 }
 
 /* ---- one run ---- */
@@ -245,22 +246,15 @@ static void take_layer(struct teacher *t, const cordon_result *r)
         (void) cordon_work_discard(t->cx, r->work, 0, NULL, NULL, dropped, &none);
 }
 
-/* The kernel starts a script before lookups are watched: its interpreter is reported here. */
 static void tell_interpreter(const struct teacher *t, struct learn *l, unsigned run, const cordon_error *why)
 {
-        char name[256], found[PATH_MAX];
+        char found[PATH_MAX];
         const char *script = t->o->argv[0];
-        if (!strchr(script, '/') && api_find_program(script, found, sizeof found))
-                script = found;
-
-        if (why->code != ERR_EXEC || why->sys != ENOENT || !api_interpreter(script, name, sizeof name))
+        if (why->code != ERR_EXEC || why->sys != ENOENT)
                 return;
 
-        struct learn_access a = {
-                .kind = EFFECT_RUN, .path = name, .program = "", .on_host = access(name, X_OK) == 0
-        };
-
-        (void) learn_add(l, &a, run);
+        bool on_path = !strchr(script, '/') && api_find_program(script, found, sizeof found);
+        add_interpreter(l, on_path ? found : script, "", run);
 }
 
 /* If misses are not reported, only the files that the command line names are known. */
@@ -421,18 +415,11 @@ static void command_line(const char *const *argv, struct buf *out)
 /* The program that a bare name stands for in a box. */
 static const char *find_entry(const char *name, char path[PATH_MAX])
 {
-        char try[PATH_MAX];
-        if (strchr(name, '/'))
-                return realpath(name, path) ? path : name;
-
-        static const char *const dirs[] = { "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin" };
-        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++) {
-                (void) snprintf(try, sizeof try, "%s/%.200s", dirs[i], name);
-                if (access(try, X_OK) == 0 && realpath(try, path))
-                        return path;
-        }
-
-        return name;
+        char found[PATH_MAX];
+        bool bare = !strchr(name, '/');
+        return (!bare || api_find_program(name, found, sizeof found)) && realpath(bare ? found : name, path)
+                       ? path
+                       : name;
 }
 
 static bool in_private_place(const char *work)

@@ -64,25 +64,6 @@ static int find_form(const char *name, enum handle_type *ret, struct err *e)
         return hint_schema(name, e);
 }
 
-/* The schema's text, which the caller frees. */
-static int read_schema(const char *path, struct span *ret, struct err *e)
-{
-        AUTO_FD(fd, fd_open_named(AT_FDCWD, path, O_RDONLY));
-        uint8_t *text = malloc(SCHEMA_MAX_BYTES);
-        ssize_t n = fd < 0 || !text ? -1 : fd_read_all(fd, text, SCHEMA_MAX_BYTES);
-        if (n < 0) {
-                free(text);
-                return err_set(e, ERR_USAGE, errno, "%s: %s", path, strerror(errno));
-        }
-
-        *ret = span_of(text, (size_t) n);
-        struct schema *s = schema_new(path, *ret, NULL, 0, SCHEMA_FORMATS, e);
-        schema_free(s);
-        if (!s)
-                free(text);
-        return s ? 0 : -1;
-}
-
 /* What was checked, and what came of it. */
 struct checking {
         const cordon_context *cx;
@@ -114,7 +95,7 @@ static int put_order(const cordon_check *c, struct words *w, struct pipeline_con
                      struct output_order_more more, struct buf *out, struct err *e)
 {
         struct span schema = { 0 };
-        if (c->schema && read_schema(c->schema, &schema, e) < 0)
+        if (c->schema && api_schema_read(c->schema, &schema, e) < 0)
                 return -1;
 
         config.max = c->max ? c->max : DEFAULT_MAX;
@@ -411,9 +392,7 @@ char *cordon_encode(const char *context, const void *p, size_t n, cordon_error *
         if (encode_text(to, span_of(p, n), &out, (struct err *) e) < 0)
                 return NULL;
 
-        char *text = out.p ? out.p : calloc(1, 1);
-        out.p = NULL;
-        return text;
+        return api_give(&out, (struct err *) e);
 }
 
 char *cordon_inert(const void *p, size_t n, size_t *ret_len, uint64_t *ret_cuts)
@@ -425,11 +404,5 @@ char *cordon_inert(const void *p, size_t n, size_t *ret_len, uint64_t *ret_cuts)
         neutral_end(&state, &out);
         *ret_len = out.n;
         *ret_cuts = neutral_cuts(&state);
-        buf_putc(&out, '\0');
-        if (out.failed)
-                return NULL;
-
-        char *text = out.p;
-        out.p = NULL;
-        return text;
+        return api_give(&out, NULL);
 }

@@ -17,22 +17,10 @@
 
 /* ---- what cannot be parked yet ---- */
 
-static bool has_door(const struct cordon_box *b, enum door_kind kind)
-{
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == kind)
-                        return true;
-        return false;
-}
-
 static bool asks(const struct cordon_box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].ask.on)
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));)
+                if (d->ask.on)
                         return true;
         return false;
 }
@@ -46,13 +34,14 @@ static bool has_handles(const struct cordon_box *b)
 {
         return b->plan && !wall_has(b->plan->wall, WALL_PROGRAMS) && b->plan->handle_count > 0;
 }
-static bool watches_egress(const struct cordon_box *b) { return b->canary_count && has_door(b, DOOR_NET); }
+static bool watches_egress(const struct cordon_box *b)
+{
+        return b->canary_count && policy_door_of(b->policy->checked, DOOR_NET, NULL);
+}
 static bool checks_answers(const struct cordon_box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].type != HANDLE_BINARY)
+        for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_NET, d));)
+                if (d->type != HANDLE_BINARY)
                         return true;
         return false;
 }

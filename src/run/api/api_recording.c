@@ -11,10 +11,8 @@
 
 static bool sees_requests(const struct cordon_box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.form != NET_HOST_PORT)
+        for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_NET, d));)
+                if (d->net.form != NET_HOST_PORT)
                         return true;
         return false;
 }

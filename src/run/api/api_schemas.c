@@ -11,34 +11,33 @@
 
 static int cannot_read(const struct door *d, struct err *e)
 {
-        bool missing = errno == ENOENT;
-        (void) err_set(e, ERR_DOOR, errno, "the schema of `%s`, %s, cannot be read: %s",
-                       d->name ? d->name : d->net.host, d->value, strerror(errno));
+        int why = e->sys;
+        bool missing = why == ENOENT;
+        (void) err_set(e, ERR_DOOR, why, "the schema of `%s`, %s, cannot be read: %s",
+                       d->name ? d->name : d->net.host, d->value, strerror(why));
         return missing ? err_hint(e,
                                   "write there what it may say, as a JSON Schema: {\"type\":\"boolean\"} is "
                                   "one")
                        : -1;
 }
 
-static int read_schema(const struct door *d, struct box_schema *ret, struct err *e)
+int api_schema_read(const char *path, struct span *ret, struct err *e)
 {
-        AUTO_FD(fd, fd_open_named(AT_FDCWD, d->value, O_RDONLY));
+        AUTO_FD(fd, fd_open_named(AT_FDCWD, path, O_RDONLY));
         char *text = malloc(SCHEMA_MAX_BYTES + 1);
         ssize_t n = fd < 0 || !text ? -1 : fd_read_all(fd, text, SCHEMA_MAX_BYTES + 1);
+        *ret = span_of(text, n < 0 ? 0 : (size_t) n);
         if (n < 0) {
+                int r = err_set(e, ERR_USAGE, errno, "%s: %s", path, strerror(errno));
                 free(text);
-                return cannot_read(d, e);
+                return r;
         }
 
-        struct schema *s = schema_new(d->value, span_of(text, (size_t) n), NULL, 0, SCHEMA_FORMATS, e);
+        struct schema *s = schema_new(path, *ret, NULL, 0, SCHEMA_FORMATS, e);
         schema_free(s);
-        if (!s) {
+        if (!s)
                 free(text);
-                return -1;
-        }
-
-        *ret = (struct box_schema){ d->value, span_of(text, (size_t) n) };
-        return 0;
+        return s ? 0 : -1;
 }
 
 void api_schemas_drop(cordon_policy *p)
@@ -50,16 +49,15 @@ void api_schemas_drop(cordon_policy *p)
 
 int api_schemas(cordon_policy *p, struct err *e)
 {
-        size_t n;
-        const struct door *doors = policy_doors(p->checked, &n);
         api_schemas_drop(p);
-        for (size_t i = 0; i < n; i++) {
-                bool typed =
-                        doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT || doors[i].kind == DOOR_NET;
-                if (!typed || !doors[i].value)
+        for (const struct door *d = NULL; (d = policy_door_next(p->checked, d));) {
+                bool typed = d->kind == DOOR_IN || d->kind == DOOR_OUT || d->kind == DOOR_NET;
+                if (!typed || !d->value)
                         continue;
-                if (read_schema(&doors[i], &p->schemas[p->schema_count], e) < 0)
-                        return -1;
+                struct box_schema *x = &p->schemas[p->schema_count];
+                x->path = d->value;
+                if (api_schema_read(d->value, &x->text, e) < 0)
+                        return e->code == ERR_USAGE && e->sys ? cannot_read(d, e) : -1;
                 p->schema_count++;
         }
         return 0;

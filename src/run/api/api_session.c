@@ -142,13 +142,11 @@ static const struct {
 
 static int refuse_unforkable(const cordon_box *b, struct err *e)
 {
-        size_t n;
         bool edits = false;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++) {
-                edits |= d[i].kind == DOOR_EDIT;
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));) {
+                edits |= d->kind == DOOR_EDIT;
                 for (size_t k = 0; k < sizeof unforkable / sizeof *unforkable; k++)
-                        if (d[i].kind == unforkable[k].kind && !d[i].from_stock) {
+                        if (d->kind == unforkable[k].kind && !d->from_stock) {
                                 (void) err_set(e, ERR_USAGE, 0, "cannot fork a session with a `%s` door: %s",
                                                unforkable[k].word, unforkable[k].why);
                                 return err_hint(e, "an `edit` door gives each session its own copy");
@@ -205,16 +203,11 @@ const char *cordon_session_id(const cordon_box *session)
 char *cordon_session_finish(const char *which, cordon_error *pe)
 {
         AUTO_BUF(answer);
+        AUTO_BUF(out);
         char run[64];
         struct err *e = to_err(pe);
-        struct buf out = { 0 };
-        if (ask_recipe(which, &answer, run, e).n == 0)
+        if (ask_recipe(which, &answer, run, e).n == 0 || box_ask(run, BOX_ASK_END, 0, &out, e) < 0)
                 return NULL;
-
-        if (box_ask(run, BOX_ASK_END, 0, &out, e) < 0) {
-                buf_done(&out);
-                return NULL;
-        }
 
         return api_give(&out, e);
 }

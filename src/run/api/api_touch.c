@@ -29,16 +29,14 @@ static bool is_straight(const struct door *d)
 /* Of all doors: no other way to it, and nothing in it that is opened by itself. */
 static bool has_one_way(const struct cordon_box *b, const char *path)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++) {
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));) {
                 char real[PATH_MAX];
-                if (!is_file_door(&d[i]) && d[i].kind != DOOR_RUN && d[i].kind != DOOR_SOCK)
+                if (!is_file_door(d) && d->kind != DOOR_RUN && d->kind != DOOR_SOCK)
                         continue;
-                const char *at = d[i].path ? d[i].path : "";
+                const char *at = d->path ? d->path : "";
                 bool inside = path_under(at, path) && strcmp(at, path) != 0;
                 bool above = at[0] && realpath(at, real) && path_under(path, real);
-                if (inside || (above && (d[i].kind != DOOR_READ || !is_straight(&d[i]))))
+                if (inside || (above && (d->kind != DOOR_READ || !is_straight(d))))
                         return false;
         }
         return true;
@@ -170,8 +168,6 @@ void api_touch_done(struct cordon_box *b)
 
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
         struct stamp_index x;
         api_touch_done(b);
         if (!policy_rule(b->policy->checked, POLICY_RULE_TOUCH) || !wall_has(wall, WALL_OWN_ROOT))
@@ -184,9 +180,9 @@ int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct
                 return -1;
 
         struct touching t = { .b = b, .x = &x, .cwd = cwd };
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_READ && !d[i].from_stock)
-                        look_at(&t, &d[i]);
+        for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_READ, d));)
+                if (!d->from_stock)
+                        look_at(&t, d);
         stamp_done(&x);
         return 0;
 }

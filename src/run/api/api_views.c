@@ -76,15 +76,13 @@ static bool leads_nowhere(const struct policy_staged *s, const char *place)
 
 static void note_nowhere(const cordon_policy *p, struct notes_out *o)
 {
-        size_t n;
-        const struct door *d = policy_doors(p->checked, &n);
         const struct policy_staged *s = api_staged(p);
         const char *stage = policy_stage_name(s ? s->stage : POLICY_STAGE_LIVE);
 
-        for (size_t i = 0; i < n; i++) {
-                struct policy_note t = { .level = 'W', .code = "W139", .at = d[i].at };
-                const char *place = d[i].net.host;
-                if (d[i].kind != DOOR_NET || d[i].net.form != NET_PLACE || (s && !leads_nowhere(s, place)))
+        for (const struct door *d = NULL; (d = policy_door_next(p->checked, d));) {
+                struct policy_note t = { .level = 'W', .code = "W139", .at = d->at };
+                const char *place = d->net.host;
+                if (d->kind != DOOR_NET || d->net.form != NET_PLACE || (s && !leads_nowhere(s, place)))
                         continue;
                 if (s)
                         (void) snprintf(

@@ -104,12 +104,6 @@ static bool has_parent(const char *path)
         return stat(up, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static bool is_program(const char *path)
-{
-        struct stat st;
-        return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
 /* Nothing to read, execute, connect to or create, whatever the policy. */
 static bool is_absent(const struct asked *q)
 {
@@ -129,7 +123,7 @@ static bool is_absent(const struct asked *q)
                        (lstat(q->f.target, &st) < 0 && errno == ENOENT && !has_parent(q->f.target));
         case EFFECT_RUN:
                 return policy_root(q->c)          ? false
-                       : strchr(q->f.target, '/') ? !is_program(q->f.target)
+                       : strchr(q->f.target, '/') ? !api_is_program(q->f.target)
                                                   : !api_find_program(q->f.target, found, sizeof found);
         case EFFECT_NONE:
         case EFFECT_SIGN:
@@ -499,7 +493,7 @@ static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
 
         struct box_config c = api_box_config(q->dry.box);
         c.plan = q->dry.plan;
-        if (api_label_begins(q->dry.box, &c, e) < 0)
+        if (box_label_in(&c, &q->dry.box->label, &q->dry.box->label_index, e) < 0)
                 return -1;
 
         q->begins = q->dry.box->label;

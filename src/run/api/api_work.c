@@ -134,7 +134,7 @@ int cordon_work_apply(const cordon_context *cx, const cordon_work_apply_options 
                       cordon_error *e)
 {
         struct work_effects effects = {
-                .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || api_effects_off(cx), .cx = cx
+                .each = o->effect, .ctx = o->effect_ctx, .off = o->no_ledger || api_log_off(cx), .cx = cx
         };
         struct patch patch = { .out = o->patch, .ctx = o->patch_ctx };
         struct work_question question = { 0 };

@@ -113,11 +113,8 @@ static void make_grant(const struct cordon_context *cx, const struct api_dummies
 /* Doors may name other credentials than the requested ones: those get a dummy as well. */
 static int collect(const struct cordon_box *b, struct api_dummies *all, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.credential &&
-                    add_dummy(all, d[i].net.credential, e) < 0)
+        for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_NET, d));)
+                if (d->net.credential && add_dummy(all, d->net.credential, e) < 0)
                         return -1;
 
         return 0;

@@ -82,11 +82,9 @@ static bool is_new(const struct host *seen, size_t n, const struct host *h)
 static void put_hosts(const struct cordon_box *b, const struct vault_told *t, struct buf *out)
 {
         struct host seen[GRANTS_MAX], h;
-        size_t n, count = 0, most = strstr(t->form, "{host") ? GRANTS_MAX : 1;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-
-        for (size_t i = 0; i < n && count < most; i++) {
-                if (!host_of(b, &d[i], t->name, &h) || !is_new(seen, count, &h))
+        size_t count = 0, most = strstr(t->form, "{host") ? GRANTS_MAX : 1;
+        for (const struct door *d = NULL; count < most && (d = policy_door_next(b->policy->checked, d));) {
+                if (!host_of(b, d, t->name, &h) || !is_new(seen, count, &h))
                         continue;
                 seen[count++] = h;
                 put_form(t, &h, out);

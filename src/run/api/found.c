@@ -38,21 +38,6 @@ static const struct {
         { NULL, "/.rbenv/shims", "RBENV_ROOT", NULL, { NULL } },
 };
 
-bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap)
-{
-        const char *at = context_get(cx, "PATH");
-        for (size_t n; at && *at; at += n + (at[n] == ':')) {
-                struct stat st;
-                n = strcspn(at, ":");
-                int k = at[0] == '/' ? snprintf(ret, cap, "%.*s/%s", (int) n, at, name) : -1;
-                if (k > 0 && (size_t) k < cap && access(ret, X_OK) == 0 && stat(ret, &st) == 0 &&
-                    S_ISREG(st.st_mode))
-                        return true;
-        }
-
-        return false;
-}
-
 static bool is_there(const char *dir, const char *name)
 {
         char path[PATH_MAX];
@@ -124,16 +109,10 @@ struct found {
 
 static bool is_set(cordon_policy *p, const char *variable, cordon_error *e)
 {
-        size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return true; /* reported by the start */
 
-        const struct door *doors = policy_doors(p->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (doors[i].kind == DOOR_ENV && strcmp(doors[i].name, variable) == 0)
-                        return true;
-
-        return false;
+        return policy_has_door(p->checked, DOOR_ENV, variable);
 }
 
 /* Once each. */
@@ -418,14 +397,12 @@ static int find_in_arguments(cordon_policy *p, const char *const *argv, struct f
 /* If programs are named, other names in the text would be shown, and could not run. */
 static bool runs_any(cordon_policy *p, cordon_error *e)
 {
-        size_t n;
         bool any = false;
         if (cordon_policy_check(p, e) < 0)
                 return false; /* reported by the start */
 
-        const struct door *doors = policy_doors(p->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                any = any || (doors[i].kind == DOOR_RUN && strcmp(doors[i].path, "*") == 0);
+        for (const struct door *d = NULL; (d = policy_door_next(p->checked, d));)
+                any = any || (d->kind == DOOR_RUN && strcmp(d->path, "*") == 0);
 
         return any;
 }

@@ -14,10 +14,8 @@
 
 static int collect(const struct cordon_box *b, struct vault_request *q, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++) {
-                const char *name = d[i].kind == DOOR_NET ? d[i].net.credential : NULL;
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));) {
+                const char *name = d->kind == DOOR_NET ? d->net.credential : NULL;
                 bool known = !name;
                 for (uint32_t k = 0; k < q->count && !known; k++)
                         known = strcmp(q->names[k], name) == 0;
@@ -36,10 +34,8 @@ static int collect(const struct cordon_box *b, struct vault_request *q, struct e
 /* Only cordon-output reads the secrets that it looks for: without it no file has them. */
 static bool is_searched(const struct cordon_box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_IN || d[i].kind == DOOR_OUT)
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));)
+                if (d->kind == DOOR_IN || d->kind == DOOR_OUT)
                         return true;
         return b->checks;
 }
@@ -76,10 +72,8 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
 
 bool api_names_credential(const struct cordon_box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.credential)
+        for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_NET, d));)
+                if (d->net.credential)
                         return true;
         return false;
 }
@@ -120,23 +114,13 @@ int api_grants_given(struct cordon_box *b, struct err *e)
         return vault_given(&b->giving, b->told, b->told_count, e);
 }
 
-static bool set_by_policy(const struct cordon_box *b, const char *name)
-{
-        size_t n;
-        const struct door *d = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_ENV && strcmp(d[i].name, name) == 0)
-                        return true;
-        return false;
-}
-
 /* One variable, unless the policy sets it. Returns false if out of memory. */
 static bool put_variable(const struct cordon_box *b, struct span name, struct span value, const char **v,
                          size_t *n)
 {
         char *both = NULL, key[GRANT_NAME];
         (void) snprintf(key, sizeof key, "%.*s", (int) name.n, (const char *) name.p);
-        if (name.n == 0 || value.n == 0 || set_by_policy(b, key))
+        if (name.n == 0 || value.n == 0 || policy_has_door(b->policy->checked, DOOR_ENV, key))
                 return true;
 
         if (asprintf(&both, "%s=%.*s", key, (int) value.n, (const char *) value.p) < 0)

@@ -147,7 +147,7 @@ char *cordon_image_add(const cordon_context *cx, const char *ref, int json, cord
 {
         struct err *e = to_err(pe);
         struct image_store s;
-        struct buf out = { 0 };
+        AUTO_BUF(out);
         char path[PATH_MAX], key[65];
         if (!ref[0] || ref[0] == '-' || !make_absolute(ref, path)) {
                 (void) err_set(e, ERR_USAGE, 0, "that does not name an image");
@@ -172,11 +172,7 @@ char *cordon_image_add(const cordon_context *cx, const char *ref, int json, cord
 
         json_free(d);
         image_store_done(&s);
-        if (r == 0)
-                return api_give(&out, e);
-
-        buf_done(&out);
-        return NULL;
+        return r < 0 ? NULL : api_give(&out, e);
 }
 
 /* ---- removal ---- */

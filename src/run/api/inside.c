@@ -171,16 +171,14 @@ static bool program_of(const struct door *d, char ret[static PATH_MAX])
 /* A `run` line opens the target of its path or name, also by the target's own name. */
 static const struct door *run_by_its_end(const struct checked_policy *c, const char *path, bool trees)
 {
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
         char program[PATH_MAX], real[PATH_MAX];
 
-        for (size_t i = 0; i < n; i++) {
-                if (!program_of(&d[i], program) || !realpath(program, real))
+        for (const struct door *d = NULL; (d = policy_door_next(c, d));) {
+                if (!program_of(d, program) || !realpath(program, real))
                         continue;
                 bool tree = program[strlen(program) - 1] == '/';
                 if (tree ? trees && path_under(path, real) : strcmp(path, real) == 0)
-                        return &d[i];
+                        return d;
         }
 
         return NULL;
@@ -244,12 +242,6 @@ static struct decision decide_path(const struct checked_policy *c, enum effect_k
         return run ? (struct decision){ .answer = ANSWER_ALLOW, .door = run } : d;
 }
 
-static bool is_program(const char *path)
-{
-        struct stat st;
-        return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* Resolves a bare name as the box does: in the first directory of its PATH in which it sees such a program.
  */
 static bool find_in_box(const struct checked_policy *c, const char *name, char ret[static PATH_MAX])
@@ -258,7 +250,7 @@ static bool find_in_box(const struct checked_policy *c, const char *name, char r
                 size_t k = strcspn(at, ":");
                 int n = snprintf(ret, PATH_MAX, "%.*s/%s", (int) k, at, name);
                 at += k;
-                if (n > 0 && n < PATH_MAX && is_program(ret) && follow(c, ret) &&
+                if (n > 0 && n < PATH_MAX && api_is_program(ret) && follow(c, ret) &&
                     decide_path(c, EFFECT_READ, ret).answer == ANSWER_ALLOW)
                         return true;
         }
@@ -365,18 +357,6 @@ static bool is_beside_one_file(const struct plan *p, const char *path)
         return false;
 }
 
-static bool has_net(const struct checked_policy *c)
-{
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
-
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET)
-                        return true;
-
-        return false;
-}
-
 /* Files that a box is given. A policy's `expect` is about the host's: no table of the policy has them. */
 static bool is_given(const struct checked_policy *c, const char *path)
 {
@@ -391,7 +371,7 @@ static bool is_given(const struct checked_policy *c, const char *path)
 
         for (size_t i = 0; i < sizeof given / sizeof *given; i++)
                 if (strcmp(path, given[i].path) == 0)
-                        return !given[i].net || has_net(c);
+                        return !given[i].net || policy_door_of(c, DOOR_NET, NULL);
 
         return false;
 }

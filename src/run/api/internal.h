@@ -36,6 +36,8 @@ struct cordon_policy {
 /* api_schemas.c: reads and compiles the schemas that doors of the checked policy name. */
 int api_schemas(cordon_policy *p, struct err *e);
 void api_schemas_drop(cordon_policy *p);
+/* The text of a schema that is one, which the caller frees. -1 with e->sys: it cannot be read. */
+int api_schema_read(const char *path, struct span *ret, struct err *e);
 /* It was checked before it was complete: the next check is new. */
 void api_policy_changed(cordon_policy *p);
 /* This file defines what a run may do. */
@@ -189,10 +191,11 @@ struct policy_context api_context(const cordon_policy *p);
 struct checked_policy *api_check_at(cordon_policy *p, int64_t now, struct err *e);
 /* rules.c: the directory of own policies, as `use NAME` finds them. */
 int api_config_path(const cordon_policy *p, char *ret, size_t cap);
-/* look.c: finds a bare name in the box's PATH, which is ours to choose, not the caller's. */
+/* look.c: a regular file that may be executed. Finds a bare name in the box's PATH, which is ours to choose,
+ * or in the caller's own. */
+bool api_is_program(const char *path);
 bool api_find_program(const char *name, char *ret, size_t cap);
-bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret,
-                      size_t cap);              /* found.c: in the caller's own PATH */
+bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap);
 int api_roots(cordon_policy *p, struct err *e); /* policy.c: {work} and {home}, if not set */
 /* policy.c: which of its doors are stock, as policy_mark_stock() takes it. -1: no memory. */
 int api_stock_set(cordon_policy *p, const char *stock);
@@ -262,6 +265,7 @@ char *api_slurp_up_to(const char *path, size_t most, size_t *ret_len, struct err
 /* ledger.c: this user's ledger for a question; `ret_dir` may be NULL. A writer for what is not a run. A
  * record that somebody looked. */
 struct ledger_log *api_log_open(const struct cordon_context *cx, int *ret_dir, struct err *e);
+bool api_log_off(const struct cordon_context *cx); /* the caller's environment wants no record */
 struct ledger *api_log_as(const struct cordon_context *cx, const char *what, struct err *e);
 void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target);
 struct ledger_filter api_log_filter(const cordon_log_filter *f);
@@ -302,8 +306,6 @@ struct box_recording api_recording_of(const struct cordon_box *b);
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
 int api_label(struct cordon_box *b, const struct box_config *c, struct err *e);
-int api_label_begins(struct cordon_box *b, const struct box_config *c,
-                     struct err *e);                     /* the first half of it */
 struct label api_label_most(const struct cordon_box *b); /* with all that it may come to read; after that */
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);

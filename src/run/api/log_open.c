@@ -41,13 +41,18 @@ struct ledger *api_log_as(const struct cordon_context *cx, const char *what, str
         return ledger_open(cx, run, "", e);
 }
 
+bool api_log_off(const struct cordon_context *cx)
+{
+        const char *asked = context_get(cx, "CORDON_LEDGER");
+        return asked && strcmp(asked, "off") == 0;
+}
+
 /* Queries are recorded as well: the readers of an effect can be queried like anything else. */
 void api_log_viewed(const struct cordon_context *cx, const char *how, const char *target)
 {
         struct err ignored;
         char who[sizeof cx->actor];
-        const char *asked = context_get(cx, "CORDON_LEDGER");
-        struct ledger *l = asked && strcmp(asked, "off") == 0 ? NULL : api_log_as(cx, "view", &ignored);
+        struct ledger *l = api_log_off(cx) ? NULL : api_log_as(cx, "view", &ignored);
         if (!l)
                 return;
 

@@ -151,19 +151,32 @@ static bool fill_program(struct look *l, const char *path, bool want_dir, struct
         return true;
 }
 
-bool api_find_program(const char *name, char *ret, size_t cap)
+bool api_is_program(const char *path)
 {
-        const char *at = BOX_PATH;
         struct stat st;
-        while (*at) {
-                size_t k = strcspn(at, ":");
-                if ((size_t) snprintf(ret, cap, "%.*s/%s", (int) k, at, name) < cap &&
-                    access(ret, X_OK) == 0 && stat(ret, &st) == 0 && S_ISREG(st.st_mode))
+        return access(path, X_OK) == 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+static bool find_along(const char *dirs, const char *name, char *ret, size_t cap)
+{
+        for (size_t n; dirs && *dirs; dirs += n + (dirs[n] == ':')) {
+                n = strcspn(dirs, ":");
+                int k = dirs[0] == '/' ? snprintf(ret, cap, "%.*s/%s", (int) n, dirs, name) : -1;
+                if (k > 0 && (size_t) k < cap && api_is_program(ret))
                         return true;
-                at += k + (at[k] == ':');
         }
 
         return false;
+}
+
+bool api_find_program(const char *name, char *ret, size_t cap)
+{
+        return find_along(BOX_PATH, name, ret, cap);
+}
+
+bool api_find_on_path(const struct cordon_context *cx, const char *name, char *ret, size_t cap)
+{
+        return find_along(context_get(cx, "PATH"), name, ret, cap);
 }
 
 static void find_program(struct look *l, const char *name, struct plan_program *ret)

@@ -108,10 +108,8 @@ static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
 
 int api_make_doors(struct cordon_box *b, struct err *e)
 {
-        size_t n;
-        const struct door *doors = policy_doors(b->policy->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (api_is_made(b->policy->checked, &doors[i]) && make_door(b, &doors[i], e) < 0)
+        for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));)
+                if (api_is_made(b->policy->checked, d) && make_door(b, d, e) < 0)
                         return -1;
         return 0;
 }

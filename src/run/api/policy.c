@@ -325,15 +325,13 @@ int cordon_policy_opens(cordon_policy *p, const char *word, cordon_error *e)
 
 int cordon_policy_handle(cordon_policy *p, const char *name, cordon_error *e)
 {
-        size_t n;
         if (cordon_policy_check(p, e) < 0)
                 return -1;
 
-        const struct door *doors = policy_doors(p->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if ((doors[i].kind == DOOR_IN || doors[i].kind == DOOR_OUT) && !policy_is_stream(name) &&
-                    strcmp(doors[i].name, name) == 0)
-                        return doors[i].kind == DOOR_IN ? 1 : 2;
+        for (const struct door *d = NULL; (d = policy_door_next(p->checked, d));)
+                if ((d->kind == DOOR_IN || d->kind == DOOR_OUT) && !policy_is_stream(name) &&
+                    strcmp(d->name, name) == 0)
+                        return d->kind == DOOR_IN ? 1 : 2;
 
         return 0;
 }

@@ -250,17 +250,6 @@ int cordon_canary_withdrawn(cordon_canary *c, unsigned bound)
 
 /* ---- after it ---- */
 
-/* Without any `net` door a box gets no socket, so its destinations are not reported. */
-static bool usual_has_net(const cordon_canary *c)
-{
-        size_t n;
-        const struct door *d = policy_doors(c->usual->checked, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET)
-                        return true;
-        return false;
-}
-
 static bool usual_permits(const cordon_canary *c, const struct effect_row *d)
 {
         char text[700];
@@ -272,8 +261,8 @@ static bool usual_permits(const cordon_canary *c, const struct effect_row *d)
         if (effect_kind_has_path(d->effect.kind))
                 return policy_decide(c->usual->checked, &d->effect).answer == ANSWER_ALLOW;
 
-        if (!net)
-                return d->effect.kind == EFFECT_NET && usual_has_net(c);
+        if (!net) /* without any `net` door a box gets no socket, so its destinations are not reported */
+                return d->effect.kind == EFFECT_NET && policy_door_of(c->usual->checked, DOOR_NET, NULL);
 
         if (effect_is_name(&d->effect))
                 return policy_names_host(c->usual->checked, to, context.now);
@@ -337,16 +326,9 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
 /* The record of a bound that was reached. The directory holds the decision; this only reports it. */
 static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char *reason)
 {
-        char run[48], parent[LEDGER_ID_MAX];
+        char parent[LEDGER_ID_MAX];
         struct err ignored;
-        uint32_t dice = 0;
-
-        if (b->ledger == BOX_LEDGER_OFF)
-                return;
-
-        (void) !getrandom(&dice, sizeof dice, GRND_INSECURE);
-        (void) snprintf(run, sizeof run, "canary-%llx-%08x", (unsigned long long) clock_wall_s(), dice);
-        struct ledger *l = ledger_open(c->cx, run, "", &ignored);
+        struct ledger *l = b->ledger == BOX_LEDGER_OFF ? NULL : api_log_as(c->cx, "canary", &ignored);
         if (!l)
                 return;
 

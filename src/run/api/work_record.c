@@ -22,12 +22,6 @@
 
 enum { FLUSH_MS = 1000 };
 
-bool api_effects_off(const struct cordon_context *cx)
-{
-        const char *asked = context_get(cx, "CORDON_LEDGER");
-        return asked && strcmp(asked, "off") == 0;
-}
-
 /* An apply may come again after an undo: chance makes its records' ids others. */
 int api_effects_name(struct work_effects *f, struct err *e)
 {
@@ -158,7 +152,7 @@ bool api_effects_close(struct work_effects *f)
 
 bool api_record_after(const struct cordon_context *cx, const char *run, struct ledger_record *r)
 {
-        struct work_effects f = { .cx = cx, .off = api_effects_off(cx) };
+        struct work_effects f = { .cx = cx, .off = api_log_off(cx) };
         struct err none;
         char end[LEDGER_ID_MAX];
 
@@ -199,7 +193,7 @@ static bool record_taken_back(const struct work_settled *s, const char *intent)
 /* An apply that failed, or was killed and came to its end in a later command: its intent gets its outcome. */
 static bool record_settled(const struct work_settled *s)
 {
-        struct work_effects f = { .cx = s->cx, .off = api_effects_off(s->cx), .late = true };
+        struct work_effects f = { .cx = s->cx, .off = api_log_off(s->cx), .late = true };
         struct err none;
         if (!s->mark)
                 return true;

@@ -15,7 +15,6 @@ struct work_effects {
         struct api_label_apply label;
 };
 
-bool api_effects_off(const struct cordon_context *cx);
 int api_effects_name(struct work_effects *f, struct err *e);
 /* The host's files are changed only after the intent is on the disk. */
 int api_effects_intent(void *ctx, const struct work_effect *first, size_t count, struct err *e);

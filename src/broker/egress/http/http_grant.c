@@ -102,13 +102,11 @@ static bool is_granted(const struct http_grants *x, const struct door *d)
  * request matches this box. */
 int http_grants_hold(const struct http_grants *x, const struct checked_policy *c, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
-        for (size_t i = 0; i < n; i++) {
-                if (d[i].kind != DOOR_NET || !d[i].net.credential || is_granted(x, &d[i]))
+        for (const struct door *d = NULL; (d = policy_door_of(c, DOOR_NET, d));) {
+                if (!d->net.credential || is_granted(x, d))
                         continue;
                 return err_set(e, ERR_DOOR, 0, "the credential %s was not handed out for the door to %s",
-                               d[i].net.credential, d[i].net.host);
+                               d->net.credential, d->net.host);
         }
 
         return 0;

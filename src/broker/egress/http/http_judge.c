@@ -84,10 +84,8 @@ static void accept_as(const struct http_rules *r, const struct candidate *c, con
 /* Is there a door that only its parameters could open? */
 static bool asks_params(const struct http_rules *r, const struct effect *f)
 {
-        size_t n;
-        const struct door *d = policy_doors(r->in.policy, &n);
-        for (size_t i = 0; i < n; i++)
-                if (!(d[i].until && d[i].until <= r->now) && policy_net_asks_params(&d[i], f))
+        for (const struct door *d = NULL; (d = policy_door_next(r->in.policy, d));)
+                if (!(d->until && d->until <= r->now) && policy_net_asks_params(d, f))
                         return true;
         return false;
 }

@@ -59,15 +59,14 @@ static int check_credential(const struct http_rules_in *in, const struct http_cr
 /* Every door that names a credential has it. In the stage mock none is needed: nothing is sent. */
 static int check_doors(const struct http_rules_in *in, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(in->policy, &n);
-        for (size_t i = 0; i < n && in->stage != POLICY_STAGE_MOCK; i++) {
-                if (d[i].kind != DOOR_NET || !d[i].net.credential || find_rule(in, d[i].net.credential))
+        for (const struct door *d = NULL;
+             in->stage != POLICY_STAGE_MOCK && (d = policy_door_of(in->policy, DOOR_NET, d));) {
+                if (!d->net.credential || find_rule(in, d->net.credential))
                         continue;
                 (void) err_set(e, ERR_DOOR, 0,
                                "the door to %s needs the credential %s, which is not in the vault",
-                               d[i].net.host, d[i].net.credential);
-                return err_hint(e, "cordon vault add %s", d[i].net.credential);
+                               d->net.host, d->net.credential);
+                return err_hint(e, "cordon vault add %s", d->net.credential);
         }
 
         return 0;
@@ -124,10 +123,8 @@ static int make_sets(struct http_rules *r)
 
 static bool has_bounds(const struct checked_policy *c)
 {
-        size_t n;
-        const struct door *d = policy_doors(c, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].kind == DOOR_NET && d[i].net.bounds)
+        for (const struct door *d = NULL; (d = policy_door_of(c, DOOR_NET, d));)
+                if (d->net.bounds)
                         return true;
         return false;
 }
@@ -198,24 +195,19 @@ static bool door_reaches(const struct http_rules *r, const struct door *d, const
 
 bool http_rules_cover(const struct http_rules *r, const char *host, uint16_t port)
 {
-        size_t n;
-        const struct door *d = policy_doors(r->in.policy, &n);
-        for (size_t i = 0; i < n; i++)
-                if (door_reaches(r, &d[i], host, port))
+        for (const struct door *d = NULL; (d = policy_door_next(r->in.policy, d));)
+                if (door_reaches(r, d, host, port))
                         return true;
         return false;
 }
 
 uint64_t http_rules_credentials_at(const struct http_rules *r, const char *host)
 {
-        size_t n;
         uint64_t all = 0;
-        const struct door *d = policy_doors(r->in.policy, &n);
-
-        for (size_t i = 0; i < n; i++) {
+        for (const struct door *d = NULL; (d = policy_door_next(r->in.policy, d));) {
                 const struct http_credential *c =
-                        d[i].kind == DOOR_NET && d[i].net.credential && door_reaches(r, &d[i], host, 0)
-                                ? find_rule(&r->in, d[i].net.credential)
+                        d->kind == DOOR_NET && d->net.credential && door_reaches(r, d, host, 0)
+                                ? find_rule(&r->in, d->net.credential)
                                 : NULL;
                 all |= c ? UINT64_C(1) << (c - r->in.credentials) : 0;
         }

@@ -261,15 +261,13 @@ static bool is_granted(struct gates *g, const struct desk_item *it)
 
 static const struct door *door_of(const struct box *b, const char *line)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; i < n; i++) {
+        for (const struct door *d = NULL; (d = policy_door_next(b->c.policy, d));) {
                 AUTO_BUF(text);
-                if (!d[i].ask.on && d[i].kind != DOOR_NET) /* a `net` door asks because of labels, too */
+                if (!d->ask.on && d->kind != DOOR_NET) /* a `net` door asks because of labels, too */
                         continue;
-                policy_door_line(&d[i], &text);
+                policy_door_line(d, &text);
                 if (!text.failed && strcmp(buf_str(&text), line) == 0)
-                        return &d[i];
+                        return d;
         }
         return NULL;
 }

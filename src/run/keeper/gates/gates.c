@@ -12,10 +12,8 @@
 
 static bool needs_desk(const struct box *b)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
-        for (size_t i = 0; i < n; i++)
-                if (d[i].ask.on && d[i].kind != DOOR_EDIT) /* its apply asks: apply_gate.c */
+        for (const struct door *d = NULL; (d = policy_door_next(b->c.policy, d));)
+                if (d->ask.on && d->kind != DOOR_EDIT) /* its apply asks: apply_gate.c */
                         return true;
         return b->c.plan->net &&
                (policy_has_labels(b->c.policy) || !label_is_empty(&b->c.label) || b->c.shut_count);

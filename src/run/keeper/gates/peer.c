@@ -67,13 +67,11 @@ uint64_t peer_number(const char *name)
 
 bool peer_may_connect(const struct box *b, uint32_t uid)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
         if (uid == b->c.uid)
                 return true;
 
-        for (size_t i = 0; i < n; i++)
-                if (d[i].ask.on && d[i].ask.group && peer_in_group(uid, d[i].ask.group))
+        for (const struct door *d = NULL; (d = policy_door_next(b->c.policy, d));)
+                if (d->ask.on && d->ask.group && peer_in_group(uid, d->ask.group))
                         return true;
 
         return false;

@@ -140,11 +140,9 @@ static int ask_all(struct box *b, struct err *e)
 
 int starting_ask(struct box *b, struct err *e)
 {
-        size_t n;
-        const struct door *d = policy_doors(b->c.policy, &n);
         bool any = false;
-        for (size_t i = 0; b->gates && i < n; i++)
-                any = any || asks_first(&d[i]);
+        for (const struct door *d = NULL; b->gates && (d = policy_door_next(b->c.policy, d));)
+                any = any || asks_first(d);
 
         if (!any)
                 return 1;
