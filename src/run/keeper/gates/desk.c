@@ -178,22 +178,54 @@ int64_t desk_shown_ms(const struct desk_item *it, uint64_t uid)
 
 /* ---- answers to the holder ---- */
 
-static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enum effect_reason why)
+static void tell_broker(struct gates *g, const struct desk_item *it, bool yes, enum effect_reason why)
 {
-        struct gates *g = b->gates;
         struct egress_gate_answer m = { .number = it->number, .yes = yes, .reason = why };
         (void) snprintf(m.id, sizeof m.id, "%s", it->gate.id);
-        if (it->source == DESK_BROKER && g->line >= 0)
+        if (g->line >= 0)
                 (void) wire_put(g->line, &egress_gate_answer_form, &m, -1);
-        else if (it->source == DESK_START || it->source == DESK_APPLY) {
-                g->start_waiting -= g->start_waiting > 0;
-                g->start_denied += !yes;
-                g->start_why = why;
-        } else if (it->source == DESK_RENEW)
-                g->renew_told = (struct renew_told){ .is = true, .yes = yes, .why = why };
-        else if ((it->source == DESK_LISTEN || it->source == DESK_TOOL || it->source == DESK_KEY) &&
-                 g->told_count < DESK_MAX)
+}
+
+static void tell_start(struct gates *g, const struct desk_item *it, bool yes, enum effect_reason why)
+{
+        (void) it;
+        g->start_waiting -= g->start_waiting > 0;
+        g->start_denied += !yes;
+        g->start_why = why;
+}
+
+static void tell_renewal(struct gates *g, const struct desk_item *it, bool yes, enum effect_reason why)
+{
+        (void) it;
+        g->renew_told = (struct renew_told){ .is = true, .yes = yes, .why = why };
+}
+
+static void tell_keeper(struct gates *g, const struct desk_item *it, bool yes, enum effect_reason why)
+{
+        if (g->told_count < DESK_MAX)
                 g->told[g->told_count++] = (struct desk_told){ it->source, it->number, yes, why };
+}
+
+/* What holds effects: its letter in their nonces, how the ledger calls the use of an approval (NULL: the
+ * holder tells it itself), and how it hears the answer (NULL: not at all). */
+static const struct gate_source {
+        const char *letter, *use;
+        void (*tell)(struct gates *g, const struct desk_item *it, bool yes, enum effect_reason why);
+} sources[] = {
+        [DESK_BROKER] = { "", NULL, tell_broker },
+        [DESK_LISTEN] = { "l", "connected", tell_keeper },
+        [DESK_START] = { "s", "the box starts", tell_start },
+        [DESK_APPLY] = { "a", "the apply begins", tell_start },
+        [DESK_TOOL] = { "t", "the tool is called", tell_keeper },
+        [DESK_KEY] = { "k", "the agent is asked", tell_keeper },
+        [DESK_RENEW] = { "r", "renewed", tell_renewal },
+        [DESK_DECOY] = { "", "", NULL },
+};
+
+static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enum effect_reason why)
+{
+        if (sources[it->source].tell)
+                sources[it->source].tell(b->gates, it, yes, why);
 }
 
 static void finish(struct box *b, struct desk_item *it, enum gate_event e, const struct act *a)
@@ -223,13 +255,6 @@ static void finish(struct box *b, struct desk_item *it, enum gate_event e, const
 static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 {
         struct gates *g = b->gates;
-        static const char *const uses[] = { [DESK_LISTEN] = "connected",
-                                            [DESK_START] = "the box starts",
-                                            [DESK_APPLY] = "the apply begins",
-                                            [DESK_TOOL] = "the tool is called",
-                                            [DESK_KEY] = "the agent is asked",
-                                            [DESK_RENEW] = "renewed",
-                                            [DESK_DECOY] = "" };
         size_t n;
         const struct door *doors = policy_doors(b->c.policy, &n);
         if (!record_move(b, it, GATE_APPROVED, a)) {
@@ -243,8 +268,8 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
 
         tell_holder(b, it, true, REASON_NONE);
         b->gates->changed = true;
-        if (it->source != DESK_BROKER) {
-                const struct act used = { .why = uses[it->source] };
+        if (sources[it->source].use) {
+                const struct act used = { .why = sources[it->source].use };
                 finish(b, it, GATE_USE, &used);
         }
 }
@@ -278,14 +303,7 @@ static bool is_ours(struct box *b, struct desk_item *it)
         const struct gate_envelope *e = &it->envelope;
         char nonce[104];
         uint64_t expires;
-        (void) snprintf(nonce, sizeof nonce, "%s.%s%u", keeper_run(&b->run),
-                        it->source == DESK_LISTEN  ? "l"
-                        : it->source == DESK_START ? "s"
-                        : it->source == DESK_APPLY ? "a"
-                        : it->source == DESK_TOOL  ? "t"
-                        : it->source == DESK_KEY   ? "k"
-                        : it->source == DESK_RENEW ? "r"
-                                                   : "",
+        (void) snprintf(nonce, sizeof nonce, "%s.%s%u", keeper_run(&b->run), sources[it->source].letter,
                         it->number);
         const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
         it->door = it->source == DESK_RENEW ? &b->gates->renewal : door_of(b, e->field[GATE_DOOR]);
