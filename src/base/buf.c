@@ -58,6 +58,13 @@ char *buf_room(struct buf *b, size_t n)
 void buf_puts(struct buf *b, const char *s) { buf_add(b, s, strlen(s)); }
 void buf_putc(struct buf *b, char c) { buf_add(b, &c, 1); }
 
+void buf_drop(struct buf *b, size_t n)
+{
+        if (n > 0)
+                memmove(b->p, b->p + n, b->n - n);
+        b->n -= n;
+}
+
 void buf_printf(struct buf *b, const char *fmt, ...)
 {
         va_list ap, again;
@@ -124,11 +131,37 @@ void buf_json(struct buf *b, struct span s)
         buf_putc(b, '"');
 }
 
+void buf_key(struct buf *b, const char *key)
+{
+        if (b->n ? b->p[b->n - 1] != '{' && b->p[b->n - 1] != '[' : key != NULL)
+                buf_putc(b, ',');
+        if (key)
+                buf_printf(b, "\"%s\":", key);
+}
+
 void buf_member(struct buf *b, const char *key, const char *text)
 {
-        buf_printf(b, ",\"%s\":", key);
-        if (text)
-                buf_json(b, span_str(text));
-        else
-                buf_puts(b, "null");
+        if (!text) {
+                buf_member_json(b, key, "null");
+                return;
+        }
+        buf_key(b, key);
+        buf_json(b, span_str(text));
+}
+
+void buf_member_int(struct buf *b, const char *key, long long n)
+{
+        buf_key(b, key);
+        buf_printf(b, "%lld", n);
+}
+
+void buf_member_bool(struct buf *b, const char *key, bool is)
+{
+        buf_member_json(b, key, is ? "true" : "false");
+}
+
+void buf_member_json(struct buf *b, const char *key, const char *json)
+{
+        buf_key(b, key);
+        buf_puts(b, json);
 }

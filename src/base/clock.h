@@ -11,6 +11,13 @@ static inline uint64_t clock_mono_ns(void)
         return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
 }
 
+/* Milliseconds until then, for poll(): at least the time that is left. */
+static inline int clock_left_ms(uint64_t then_ns)
+{
+        uint64_t now = clock_mono_ns();
+        return then_ns <= now ? 0 : (int) ((then_ns - now) / 1000000 + 1);
+}
+
 static inline int64_t clock_wall_s(void)
 {
         struct timespec t;

@@ -11,6 +11,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -125,6 +126,13 @@ ssize_t fd_read_all(int fd, void *p, size_t cap)
         }
 
         return (ssize_t) n;
+}
+
+int fd_memory(const char *name, const void *p, size_t n)
+{
+        AUTO_FD(fd, (int) syscall(SYS_memfd_create, name, MFD_CLOEXEC));
+        bool good = fd >= 0 && fd_write_all(fd, p, n) == 0 && lseek(fd, 0, SEEK_SET) == 0;
+        return good ? TAKE_FD(fd) : -1;
 }
 
 bool fd_await(int fd, short events, unsigned timeout_ms)

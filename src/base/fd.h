@@ -68,6 +68,9 @@ int fd_make_parents(int dir, const char *path);
 /* Reads until end of file or `cap` bytes; returns the count, or -1 with errno. */
 ssize_t fd_read_all(int fd, void *p, size_t cap);
 
+/* A file in memory with these bytes, at its beginning; -1 with errno. */
+int fd_memory(const char *name, const void *p, size_t n);
+
 /* Waits for one of `events` (POLLIN ...) or a hang-up. A handled signal does not interrupt it. Returns false
  * after `timeout_ms`. */
 bool fd_await(int fd, short events, unsigned timeout_ms);

@@ -578,3 +578,21 @@ bool json_is_true(const struct json *object, const char *key)
         const struct json *v = json_get(object, key);
         return v && v->type == JSON_TRUE;
 }
+
+const struct json *json_of(const struct json *object, const char *key, enum json_type type)
+{
+        const struct json *v = json_get(object, key);
+        return v && v->type == type ? v : NULL;
+}
+
+const char *json_str(const struct json *object, const char *key)
+{
+        const struct json *v = json_of(object, key, JSON_STRING);
+        return v && strlen(v->str) == v->len ? v->str : NULL;
+}
+
+int64_t json_int_or(const struct json *object, const char *key, int64_t otherwise)
+{
+        const struct json *v = json_of(object, key, JSON_INT);
+        return v ? v->integer : otherwise;
+}

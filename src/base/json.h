@@ -43,6 +43,10 @@ const char *json_string(const struct json *object, const char *key);
 const char *json_text(const struct json *object, const char *key);
 int64_t json_int(const struct json *object, const char *key);
 bool json_is_true(const struct json *object, const char *key);
+/* The same, if it has this type; the text of a string without NUL, or NULL; an integer. */
+const struct json *json_of(const struct json *object, const char *key, enum json_type type);
+const char *json_str(const struct json *object, const char *key);
+int64_t json_int_or(const struct json *object, const char *key, int64_t otherwise);
 
 /* The same reader for data that programs exchange: deeper, objects with more members, and NUL as \u0000 in
  * strings and keys. */

@@ -5,18 +5,6 @@
 
 #include <string.h>
 
-const struct json *rpc_member(const struct json *object, const char *key, enum json_type type)
-{
-        const struct json *v = object && object->type == JSON_OBJECT ? json_get(object, key) : NULL;
-        return v && v->type == type ? v : NULL;
-}
-
-const char *rpc_text(const struct json *object, const char *key)
-{
-        const struct json *v = rpc_member(object, key, JSON_STRING);
-        return v && strlen(v->str) == v->len ? v->str : NULL;
-}
-
 bool rpc_is_id(const struct json *v)
 {
         return v && (v->type == JSON_STRING || v->type == JSON_INT) && v->len <= RPC_ID_MAX / 8;
@@ -63,7 +51,7 @@ static void read_response(struct rpc *m, const struct json *root)
 
 static void read_object(struct rpc *m, const struct json *root)
 {
-        const char *version = rpc_text(root, "jsonrpc");
+        const char *version = json_str(root, "jsonrpc");
         const struct json *id = json_get(root, "id"), *params = json_get(root, "params");
         if (!version || strcmp(version, "2.0") != 0) {
                 invalid_message(m, RPC_INVALID_REQUEST, "jsonrpc is \"2.0\"");
@@ -81,7 +69,7 @@ static void read_object(struct rpc *m, const struct json *root)
                 return;
         }
 
-        m->method = rpc_text(root, "method");
+        m->method = json_str(root, "method");
         if (!m->method) {
                 invalid_message(m, RPC_INVALID_REQUEST, "method is a string");
                 return;

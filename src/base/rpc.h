@@ -40,7 +40,3 @@ void rpc_put(struct buf *out, const struct json *v);
 void rpc_put_id(struct buf *out, const struct json *id);
 /* True if it can be an id or a progress token: a string or an integer of bounded length. */
 bool rpc_is_id(const struct json *v);
-/* A member of an object if it has this type, or NULL; also if `object` is NULL. */
-const struct json *rpc_member(const struct json *object, const char *key, enum json_type type);
-/* The text of a string member, or NULL; also if it contains a NUL. */
-const char *rpc_text(const struct json *object, const char *key);

@@ -12,8 +12,8 @@ enum { BODY = 4096, REQUESTS = 16 };
 
 static void check_taken(const struct http_request *r, const struct rpc *m, const struct mcp_http_verdict *v)
 {
-        const struct json *meta = rpc_member(m->params, "_meta", JSON_OBJECT);
-        const char *version = rpc_text(meta, "io.modelcontextprotocol/protocolVersion");
+        const struct json *meta = json_of(m->params, "_meta", JSON_OBJECT);
+        const char *version = json_str(meta, "io.modelcontextprotocol/protocolVersion");
         if (m->kind == RPC_INVALID || (v->need == HTTP_A_SESSION && !r->mcp_session[0]))
                 abort();
         if (version && m->kind == RPC_REQUEST && r->mcp_method[0] != '=' &&
@@ -35,8 +35,7 @@ static void check_answer(const struct buf *queue)
 
 static void take(const struct request_reader *q)
 {
-        struct mcp_http h = { .in = { .r = q->r }, .busy = true };
-        struct mcp_link l = { .http = &h };
+        struct mcp_link l = { .http = true, .c = { .fd = -1, .in = { .r = q->r }, .busy = true } };
         struct mcp_http_verdict v;
         struct rpc m;
         rpc_read(span_of(q->body.p ? q->body.p : "", q->body.n), &m);
@@ -47,8 +46,8 @@ static void take(const struct request_reader *q)
                 check_taken(&q->r, &m, &v);
 
         mcp_http_error(&l, v.status ? v.status : 200, v.code, v.why ? v.why : "", m.id);
-        check_answer(&l.queue);
-        buf_done(&l.queue);
+        check_answer(&l.c.out);
+        buf_done(&l.c.out);
         rpc_done(&m);
 }
 

@@ -22,12 +22,6 @@ static enum request_state bad(struct request_reader *q, unsigned status, const c
 
 void request_add(struct request_reader *q, const void *p, size_t n) { buf_add(&q->in, p, n); }
 
-static void drop_front(struct buf *b, size_t n)
-{
-        memmove(b->p, b->p + n, b->n - n);
-        b->n -= n;
-}
-
 /* ---- the target ---- */
 
 /* One character, perhaps as %XX; -1: malformed. */
@@ -215,7 +209,7 @@ static enum request_state read_head(struct request_reader *q)
         r->length = h.chunked ? UINT64_MAX : h.length;
         http_body_of(&h, &q->left);
         q->expects = h.expect_continue;
-        drop_front(&q->in, h.bytes);
+        buf_drop(&q->in, h.bytes);
         q->body.n = 0;
         q->stage = READ_ACCEPT;
         return REQUEST_HEADED;
@@ -252,8 +246,7 @@ static enum request_state read_body(struct request_reader *q)
                         buf_add(&q->body, data.p, data.n);
         } while (s == BODY_DATA);
 
-        if (at)
-                drop_front(&q->in, at);
+        buf_drop(&q->in, at);
         if (q->body.failed)
                 return bad(q, 503, "out of memory");
 

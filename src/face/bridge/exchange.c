@@ -40,7 +40,7 @@ static void keep_session(const struct answer *a, struct span message)
         struct rpc m;
         struct bridge *b = a->x->b;
         rpc_read(message, &m);
-        const char *version = m.result ? rpc_text(m.result, "protocolVersion") : NULL;
+        const char *version = m.result ? json_str(m.result, "protocolVersion") : NULL;
         (void) pthread_mutex_lock(&b->lock);
         if (version && bridge_is_session_id(span_str(version))) {
                 (void) snprintf(b->session.version, sizeof b->session.version, "%.31s", version);
@@ -81,12 +81,6 @@ static bool read_more(struct answer *a)
         return n > 0 && !a->in.failed;
 }
 
-static void drop_front(struct buf *b, size_t n)
-{
-        memmove(b->p, b->p + n, b->n - n);
-        b->n -= n;
-}
-
 /* Reads the head, without those of 1xx. False: there is none. */
 static bool read_head(struct answer *a)
 {
@@ -97,7 +91,7 @@ static bool read_head(struct answer *a)
                 if (r == HTTP_WHOLE && a->h->status >= 200)
                         return true;
                 if (r == HTTP_WHOLE)
-                        drop_front(&a->in, a->h->bytes);
+                        buf_drop(&a->in, a->h->bytes);
                 else if (!read_more(a))
                         return false;
         }
@@ -123,7 +117,7 @@ static void judge_head(struct answer *a, struct http_body *body)
                        h->length);
         body->extensions = true;
         a->keep &= body->kind != BODY_UNTIL_CLOSE;
-        drop_front(&a->in, h->bytes);
+        buf_drop(&a->in, h->bytes);
 }
 
 /* False: it is too long. */
@@ -149,7 +143,7 @@ static void read_body(struct answer *a, struct http_body *body)
                 struct span data = { 0 };
                 enum body_state s = http_body_next(body, buf_span(&a->in), &used, &data);
                 good = s != BODY_BAD && (s != BODY_DATA || take_data(a, data));
-                drop_front(&a->in, used);
+                buf_drop(&a->in, used);
                 a->whole = s == BODY_END;
                 if (good && s == BODY_MORE && !read_more(a)) {
                         a->whole = body->kind == BODY_UNTIL_CLOSE;

@@ -62,7 +62,7 @@ int bridge_url_read(const char *text, struct bridge_url *u)
 
 static const char *version_of(const struct rpc *m)
 {
-        return m ? rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT), META_VERSION) : NULL;
+        return m ? json_str(json_of(m->params, "_meta", JSON_OBJECT), META_VERSION) : NULL;
 }
 
 bool bridge_is_modern(const struct rpc *m) { return version_of(m) != NULL; }
@@ -90,7 +90,9 @@ static void put_modern(struct buf *out, const struct rpc *m)
 {
         bool by_name = strcmp(m->method, "tools/call") == 0 || strcmp(m->method, "prompts/get") == 0;
         bool by_uri = strcmp(m->method, "resources/read") == 0;
-        const char *name = by_name ? rpc_text(m->params, "name") : by_uri ? rpc_text(m->params, "uri") : NULL;
+        const char *name = by_name  ? json_str(m->params, "name")
+                           : by_uri ? json_str(m->params, "uri")
+                                    : NULL;
         put_field(out, "MCP-Protocol-Version", version_of(m));
         put_field(out, "Mcp-Method", m->method);
         if (name)

@@ -109,22 +109,14 @@ static int make_config(struct buf *out, const struct cli_export *x, size_t kind)
         return out->failed ? -1 : 0;
 }
 
-static int memory_file(const void *p, size_t n)
-{
-        AUTO_FD(fd, memfd_create("cordon-send", MFD_CLOEXEC));
-        if (fd < 0 || write(fd, p, n) != (ssize_t) n || lseek(fd, 0, SEEK_SET) < 0)
-                return -1;
-        return TAKE_FD(fd);
-}
-
 /* Returns 0 if the receiver took it. curl reports why not. */
 static int post(const struct buf *config, const char *body, size_t n)
 {
         extern char **environ;
         char curl[] = "curl", option[] = "--config", file[] = "/dev/fd/3";
         char *const argv[] = { curl, option, file, NULL };
-        AUTO_FD(settings, memory_file(config->p, config->n));
-        AUTO_FD(data, memory_file(body, n));
+        AUTO_FD(settings, fd_memory("cordon-send", config->p, config->n));
+        AUTO_FD(data, fd_memory("cordon-send", body, n));
         posix_spawn_file_actions_t fa;
         pid_t pid;
         int status = 0;

@@ -23,7 +23,7 @@ static int answer_why(struct mcp_server *s, struct mcp_call *c, const struct jso
 {
         AUTO_BUF(out);
         int allowed = 0;
-        char *text = cordon_policy_why(s->o->policy, rpc_text(args, "effect"), CORDON_WHY_JSON_INSIDE,
+        char *text = cordon_policy_why(s->o->policy, json_str(args, "effect"), CORDON_WHY_JSON_INSIDE,
                                        &allowed, e);
         if (!text)
                 return -1;
@@ -105,8 +105,8 @@ static unsigned long long seconds_of(const char *text, unsigned otherwise)
 void mcp_answer_session(struct mcp_server *s, struct mcp_call *c)
 {
         AUTO_BUF(out);
-        buf_puts(&out, "{\"session\":");
-        buf_json(&out, span_str(c->session->handle));
+        buf_putc(&out, '{');
+        buf_member(&out, "session", c->session->handle);
         buf_printf(&out, ",\"idle_seconds\":%llu,\"seconds\":%llu,\"next_steps\":[]}",
                    seconds_of(s->o->session_idle, HOUR_S), seconds_of(s->o->session_time, DAY_S));
         mcp_call_end(s, c, false, &out);
@@ -116,8 +116,8 @@ void mcp_answer_ended(struct mcp_server *s, struct mcp_call *c)
 {
         AUTO_BUF(out);
         const cordon_result *r = cordon_box_result(c->session->box);
-        buf_puts(&out, "{\"run\":");
-        buf_json(&out, span_str(cordon_box_run_id(c->session->box)));
+        buf_putc(&out, '{');
+        buf_member(&out, "run", cordon_box_run_id(c->session->box));
         buf_printf(&out, ",\"changes\":%zu,\"next_steps\":[", r->work_entries);
         if (r->work_entries) {
                 AUTO_BUF(step);
@@ -177,9 +177,9 @@ static void answer_list(struct mcp_server *s, struct mcp_call *c)
         for (size_t i = 0; i < n; i++) {
                 char inert[1100];
                 const char *name = name_of(names[i]);
-                buf_puts(&out, i ? ",{\"name\":" : "{\"name\":");
-                buf_json(&out, span_str(str_inert(span_str(name), inert, sizeof inert)));
-                buf_puts(&out, ",\"type\":");
+                buf_member_json(&out, NULL, "{");
+                buf_member(&out, "name", str_inert(span_str(name), inert, sizeof inert));
+                buf_key(&out, "type");
                 buf_json(&out, span_of(names[i], (size_t) (name - names[i] - 1)));
                 buf_putc(&out, '}');
         }
@@ -193,7 +193,7 @@ static void answer_written(struct mcp_server *s, struct mcp_call *c)
         struct err ignored;
         AUTO_BUF(out);
         struct json_doc *d = json_parse_data("arguments", span_str(c->args), &ignored);
-        const struct json *content = d ? rpc_member(json_root(d), "content", JSON_STRING) : NULL;
+        const struct json *content = d ? json_of(json_root(d), "content", JSON_STRING) : NULL;
         buf_printf(&out, "{\"bytes\":%zu,\"next_steps\":[]}", content ? content->len : 0);
         json_free(d);
         mcp_call_end(s, c, false, &out);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static char *json_of(const struct json *v)
+static char *copy_json(const struct json *v)
 {
         AUTO_BUF(text);
         if (v)
@@ -36,9 +36,9 @@ static struct mcp_call *call_new(struct mcp_server *s, struct mcp_link *l, const
         c->tool = d->tool;
         c->modern = d->modern;
         c->elicits = d->elicits;
-        c->id = json_of(m->id);
-        c->progress = d->progress ? json_of(d->progress) : NULL;
-        c->args = json_of(d->args);
+        c->id = copy_json(m->id);
+        c->progress = d->progress ? copy_json(d->progress) : NULL;
+        c->args = copy_json(d->args);
         s->calls[at] = c;
         if (c->id && c->args)
                 return c;
@@ -55,7 +55,7 @@ static bool is_of(const struct mcp_call *c, const struct mcp_link *l)
 
 static struct mcp_call *find_call(const struct mcp_server *s, const struct mcp_link *l, const struct json *id)
 {
-        char *text = json_of(id);
+        char *text = copy_json(id);
         struct mcp_call *found = NULL;
         for (size_t i = 0; text && i < MCP_CALLS_MAX; i++)
                 if (s->calls[i] && is_of(s->calls[i], l) && strcmp(s->calls[i]->id, text) == 0)
@@ -73,7 +73,7 @@ static int no_session(cordon_error *e)
 /* The session that the arguments name. Returns 0 also if they name none. */
 static int take_session(struct mcp_server *s, struct mcp_call *c, const struct json *args, cordon_error *e)
 {
-        const char *handle = rpc_text(args, "session");
+        const char *handle = json_str(args, "session");
         c->session = handle ? mcp_session_find(s, handle) : NULL;
         if (c->session)
                 c->session->calls++;
@@ -226,7 +226,7 @@ void mcp_calls_step(struct mcp_server *s)
 
 int mcp_calls_next_ms(const struct mcp_server *s)
 {
-        uint64_t now = clock_mono_ns(), least = UINT64_MAX;
+        uint64_t least = UINT64_MAX;
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
                 const struct mcp_call *c = s->calls[i];
                 if (c && c->deadline_ns && !c->timed_out && c->deadline_ns < least)
@@ -237,9 +237,7 @@ int mcp_calls_next_ms(const struct mcp_server *s)
                         least = c->parked_until_ns;
         }
 
-        if (least == UINT64_MAX)
-                return -1;
-        return least <= now ? 0 : (int) ((least - now) / 1000000 + 1);
+        return least == UINT64_MAX ? -1 : clock_left_ms(least);
 }
 
 /* ---- ends that the client wants ---- */
@@ -259,7 +257,7 @@ void mcp_call_cancel(struct mcp_server *s, const struct mcp_link *l, const struc
         if (!c)
                 return;
 
-        c->link->gone |= c->link->http != NULL; /* its request ends without an answer */
+        c->link->c.gone |= c->link->http; /* its request ends without an answer */
         let_go(c);
         if (!c->box && (!c->session || c->asked))
                 mcp_call_free(s, c);

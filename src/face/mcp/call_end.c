@@ -44,8 +44,8 @@ static void put_withheld(const struct mcp_checked *k, const char *run, struct bu
 {
         AUTO_BUF(why);
         buf_printf(&why, "%sthe result is withheld: %s", k->canary ? "tripwire: " : "", k->why);
-        buf_puts(out, "{\"run\":");
-        buf_json(out, span_str(run));
+        buf_putc(out, '{');
+        buf_member(out, "run", run);
         buf_puts(out, ",\"error\":{\"code\":\"door\"");
         buf_member(out, "message", buf_str(&why));
         buf_puts(out, "},\"next_steps\":[]}");

@@ -18,41 +18,39 @@ static bool has_own_name(const char *kind)
 
 static void take_finding(const struct json *x, struct mcp_checked *c)
 {
-        const char *kind = json_string(x, "kind"), *name = json_string(x, "name");
+        const char *kind = json_str(x, "kind"), *name = json_str(x, "name");
         const struct json *count = json_get(x, "count");
         if (!kind || !count || count->type != JSON_INT)
                 return;
 
-        buf_puts(&c->findings, c->findings.n ? ",{\"kind\":" : "{\"kind\":");
-        buf_json(&c->findings, span_str(kind));
+        buf_member_json(&c->findings, NULL, "{");
+        buf_member(&c->findings, "kind", kind);
         if (name && has_own_name(kind))
                 buf_member(&c->findings, "name", name);
         buf_printf(&c->findings, ",\"count\":%lld}", (long long) count->integer);
         c->found += (uint64_t) count->integer;
 }
 
-static long long count_of(const struct json *x) { return json_int(x, "count"); }
-
 /* For a person each kind once, with the sum of its counts. */
 static void tell_kinds(const struct json *first, struct buf *out)
 {
         for (const struct json *x = first; x; x = x->next) {
-                const char *kind = json_string(x, "kind");
+                const char *kind = json_str(x, "kind");
                 const struct json *same = first;
-                long long sum = 0;
+                int64_t sum = 0;
                 while (kind && same != x &&
-                       (!json_string(same, "kind") || strcmp(json_string(same, "kind"), kind) != 0))
+                       (!json_str(same, "kind") || strcmp(json_str(same, "kind"), kind) != 0))
                         same = same->next;
                 if (!kind || same != x)
                         continue;
 
                 for (; same; same = same->next)
-                        sum += json_string(same, "kind") && strcmp(json_string(same, "kind"), kind) == 0
-                                       ? count_of(same)
+                        sum += json_str(same, "kind") && strcmp(json_str(same, "kind"), kind) == 0
+                                       ? json_int_or(same, "count", 0)
                                        : 0;
                 buf_printf(out, "%s%s", out->n ? ", " : "", kind);
                 if (sum > 1)
-                        buf_printf(out, " (%lld times)", sum);
+                        buf_printf(out, " (%lld times)", (long long) sum);
         }
 }
 
@@ -62,7 +60,7 @@ static void take_report(const char *report, struct mcp_checked *c)
         struct json_doc *d = report ? json_parse_data("report", span_str(report), &ignored) : NULL;
         const struct json *root = d ? json_root(d) : NULL;
         const struct json *list = root ? json_get(root, "findings") : NULL;
-        const char *digest = root ? json_string(root, "sha256") : NULL;
+        const char *digest = root ? json_str(root, "sha256") : NULL;
         for (const struct json *x = list && list->type == JSON_ARRAY ? list->child : NULL; x; x = x->next)
                 take_finding(x, c);
         if (list && list->type == JSON_ARRAY)

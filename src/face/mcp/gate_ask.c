@@ -45,8 +45,8 @@ static bool find_held(const struct mcp_call *c, char ret[MCP_GATE_ID])
         AUTO_BUF(line);
         buf_puts(&line, "{\"op\":\"list\"}");
         struct json_doc *d = request(c, &line);
-        const struct json *items = d ? rpc_member(json_root(d), "items", JSON_ARRAY) : NULL;
-        const char *id = items && items->child ? rpc_text(items->child, "id") : NULL;
+        const struct json *items = d ? json_of(json_root(d), "items", JSON_ARRAY) : NULL;
+        const char *id = items && items->child ? json_str(items->child, "id") : NULL;
         bool found = id && strlen(id) == MCP_GATE_ID - 1;
         if (found)
                 memcpy(ret, id, MCP_GATE_ID);
@@ -74,10 +74,10 @@ static bool put_form(const struct mcp_call *c, struct buf *out)
         AUTO_BUF(message);
         buf_printf(&line, "{\"op\":\"show\",\"id\":\"%s\"}", c->gate);
         struct json_doc *d = request(c, &line);
-        const struct json *o = d ? json_root(d) : NULL, *item = o ? rpc_member(o, "item", JSON_OBJECT) : NULL;
-        const char *text = o ? rpc_text(o, "text") : NULL, *door = item ? rpc_text(item, "door") : NULL,
-                   *risk = item ? rpc_text(item, "risk") : NULL,
-                   *group = item ? rpc_text(item, "group") : NULL;
+        const struct json *o = d ? json_root(d) : NULL, *item = o ? json_of(o, "item", JSON_OBJECT) : NULL;
+        const char *text = o ? json_str(o, "text") : NULL, *door = item ? json_str(item, "door") : NULL,
+                   *risk = item ? json_str(item, "risk") : NULL,
+                   *group = item ? json_str(item, "group") : NULL;
         bool asks = text && door && risk && !(group && group[0]); /* a group's members answer elsewhere */
         if (asks) {
                 buf_printf(&message, "A program in a box asks for this:\n%s\nIts door: %s\nDigest: %s", text,
@@ -94,7 +94,7 @@ static bool put_form(const struct mcp_call *c, struct buf *out)
 static void ask_modern(struct mcp_call *c, const struct buf *form)
 {
         char *none = strdup("");
-        if (!none || mcp_handle_new(c->state) < 0) {
+        if (!none || random_name("cs", c->state) < 0) {
                 free(none);
                 c->gate_outside = true;
                 return;
@@ -160,12 +160,12 @@ void mcp_gate_step(struct mcp_server *s, struct mcp_call *c)
 static void vote(struct mcp_call *c, const struct json *answer)
 {
         AUTO_BUF(line);
-        const char *action = rpc_text(answer, "action");
-        const struct json *content = rpc_member(answer, "content", JSON_OBJECT);
+        const char *action = json_str(answer, "action");
+        const struct json *content = json_of(answer, "content", JSON_OBJECT);
         bool accepted = action && strcmp(action, "accept") == 0;
-        bool yes = accepted && rpc_member(content, "approve", JSON_TRUE);
-        const char *reason = accepted ? rpc_text(content, "reason") : NULL,
-                   *digits = accepted ? rpc_text(content, "digits") : NULL;
+        bool yes = accepted && json_of(content, "approve", JSON_TRUE);
+        const char *reason = accepted ? json_str(content, "reason") : NULL,
+                   *digits = accepted ? json_str(content, "digits") : NULL;
         buf_printf(&line, "{\"op\":\"answer\",\"id\":\"%s\",\"yes\":%s", c->gate, yes ? "true" : "false");
         if (reason)
                 buf_member(&line, "reason", reason);
@@ -190,7 +190,7 @@ struct mcp_call *mcp_gate_retry(struct mcp_server *s, struct mcp_call *c, const 
 {
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
                 struct mcp_call *p = s->calls[i];
-                if (!p || p == c || !p->parked || !mcp_handle_is(p->state, d->state))
+                if (!p || p == c || !p->parked || !random_is(p->state, d->state))
                         continue;
 
                 if (p->tool != c->tool || strcmp(p->args, c->args) != 0) {
@@ -207,7 +207,7 @@ struct mcp_call *mcp_gate_retry(struct mcp_server *s, struct mcp_call *c, const 
                 p->parked = false;
                 p->state[0] = '\0';
                 mcp_call_free(s, c);
-                vote(p, rpc_member(d->responses, "approve", JSON_OBJECT));
+                vote(p, json_of(d->responses, "approve", JSON_OBJECT));
                 return p;
         }
         return NULL;

@@ -2,6 +2,8 @@
 /* face/mcp/internal.h - the state of a server: connections, calls and sessions, all driven by one loop. */
 #pragma once
 #include "base/buf.h"
+#include "base/random.h"
+#include "face/http/http.h"
 #include "face/mcp/mcp.h"
 #include "face/mcp/methods.h"
 
@@ -16,29 +18,33 @@ enum {
         MCP_QUEUE_MAX = 64 << 20, /* bytes that a client has not read */
         MCP_TOKEN_MAX = 128,
         MCP_HTTP_SESSIONS = 64,
-        MCP_HANDLE = 36,  /* "cs-", 128 random bits in hex, and NUL */
         MCP_GATE_ID = 65, /* 64 digits and NUL */
         MCP_QUESTION_S = 600,
         MCP_PROGRESS_MS = 250
 };
 
-struct mcp_http;
 struct mcp_http_session;
 struct wrap;
 
 struct mcp_link {
-        int in, out;
+        struct http_conn
+                c; /* first: mcp_http_client.c finds the link by it; lines use what is sent, and `gone` */
+        int in;    /* of lines */
         struct mcp_peer own, *peer; /* peer: its own, or that of a session over HTTP */
-        struct mcp_http *http;      /* NULL: lines */
         struct buf got;             /* the beginning of a line */
-        struct buf queue;           /* to be written */
-        size_t sent;                /* of the queue */
         bool too_long;              /* the current line is dropped */
-        bool gone;
+
+        bool http;                        /* not lines: */
+        struct mcp_http_session *session; /* of the request, or NULL */
+        bool fresh;                       /* the answer names the session */
+        bool modern;                      /* the era of the request */
+        bool streams;                     /* by events */
+        bool listens;                     /* the stream of a GET */
+        uint64_t alive_ns;                /* when the stream says a word at least */
 };
 
 struct mcp_session {
-        char handle[MCP_HANDLE];
+        char handle[RANDOM_NAME];
         cordon_box *box;
         bool over;  /* takes no more runs */
         bool ended; /* its result is final */
@@ -48,7 +54,7 @@ struct mcp_session {
 
 /* The overlay that an ended session left, for review. */
 struct mcp_closed {
-        char handle[MCP_HANDLE];
+        char handle[RANDOM_NAME];
         char run[64];
 };
 
@@ -75,13 +81,13 @@ struct mcp_call {
         bool parked;            /* until the client comes again with `state` */
         bool over;              /* the run has ended */
         char gate[MCP_GATE_ID]; /* what was asked about */
-        char state[MCP_HANDLE];
+        char state[RANDOM_NAME];
         uint64_t parked_until_ns;
 };
 
 /* A proposal that a client of 2026-07-28 answers by a second call. Used once. */
 struct mcp_question {
-        char state[MCP_HANDLE];
+        char state[RANDOM_NAME];
         char *args; /* of the call, which must be the same */
         char run[64];
         uint64_t until_ns;
@@ -130,10 +136,6 @@ void mcp_accept_all(struct mcp_server *s);
 
 /* take.c: a message of a client. */
 void mcp_take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m);
-
-/* handles.c: 128 random bits as a name. Returns 0, or -1 if the kernel has none. */
-int mcp_handle_new(char ret[MCP_HANDLE]);
-bool mcp_handle_is(const char *a, const char *b);
 
 /* session.c */
 struct mcp_session *mcp_session_new(struct mcp_server *s, cordon_error *e);

@@ -39,14 +39,14 @@ void mcp_put_tool_result(struct buf *out, const char *id, bool modern, bool fail
 
 void mcp_put_failure(struct buf *out, const char *code, const char *message, const char *hint)
 {
-        buf_puts(out, "{\"error\":{\"code\":");
-        buf_json(out, span_str(code[0] ? code : "internal"));
+        buf_puts(out, "{\"error\":{");
+        buf_member(out, "code", code[0] ? code : "internal");
         buf_member(out, "message", message);
         if (hint[0])
                 buf_member(out, "hint", hint);
         buf_puts(out, "},\"next_steps\":[");
         if (hint[0])
-                buf_json(out, span_str(hint));
+                buf_member(out, NULL, hint);
         buf_puts(out, "]}");
 }
 

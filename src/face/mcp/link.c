@@ -20,7 +20,7 @@ struct mcp_link *mcp_link_new(struct mcp_server *s, int in, int out)
 
                 l->peer = &l->own;
                 l->in = in;
-                l->out = out;
+                l->c.fd = out;
                 s->links[i] = l;
                 return l;
         }
@@ -30,13 +30,10 @@ struct mcp_link *mcp_link_new(struct mcp_server *s, int in, int out)
 
 void mcp_link_free(struct mcp_link *l)
 {
-        if (l->in > 2)
-                fd_close(&l->in);
-        if (l->http)
-                request_done(&l->http->in);
-        free(l->http);
+        if (l->c.fd <= 2)
+                l->c.fd = -1;
+        http_conn_done(&l->c);
         buf_done(&l->got);
-        buf_done(&l->queue);
         free(l);
 }
 
@@ -48,13 +45,7 @@ void mcp_link_read(struct mcp_link *l)
         if (room)
                 l->got.n -= CHUNK - (size_t) (n > 0 ? n : 0);
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
-                l->gone = true;
-}
-
-static void drop_front(struct buf *b, size_t n)
-{
-        memmove(b->p, b->p + n, b->n - n);
-        b->n -= n;
+                l->c.gone = true;
 }
 
 bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long)
@@ -72,45 +63,50 @@ bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long)
         l->too_long = false;
         ret->n = 0;
         buf_add(ret, l->got.p, n > 0 && end[-1] == '\r' ? n - 1 : n);
-        drop_front(&l->got, n + 1);
+        buf_drop(&l->got, n + 1);
         return true;
 }
 
 void mcp_link_send(struct mcp_link *l, const struct buf *line)
 {
-        if (l->queue.n > MCP_QUEUE_MAX || line->failed)
-                l->gone = true;
-        if (l->gone)
+        if (l->c.out.n > MCP_QUEUE_MAX || line->failed)
+                l->c.gone = true;
+        if (l->c.gone)
                 return;
 
         if (l->http)
                 mcp_http_put(l, line);
         else {
-                buf_add(&l->queue, line->p, line->n);
-                buf_putc(&l->queue, '\n');
+                buf_add(&l->c.out, line->p, line->n);
+                buf_putc(&l->c.out, '\n');
         }
-        l->gone |= l->queue.failed;
+        l->c.gone |= l->c.out.failed;
         mcp_link_flush(l);
 }
 
 /* As much as can be written at once: a pipe that polls writable takes PIPE_BUF bytes. */
 void mcp_link_flush(struct mcp_link *l)
 {
-        while (l->sent < l->queue.n && !l->gone) {
-                struct pollfd p = { .fd = l->out, .events = POLLOUT };
-                size_t left = l->queue.n - l->sent;
+        if (l->http) {
+                http_conn_flush(&l->c);
+                return;
+        }
+
+        while (l->c.sent < l->c.out.n && !l->c.gone) {
+                struct pollfd p = { .fd = l->c.fd, .events = POLLOUT };
+                size_t left = l->c.out.n - l->c.sent;
                 if (poll(&p, 1, 0) < 1)
                         return;
 
-                ssize_t n = write(l->out, l->queue.p + l->sent, l->http || left < PIPE_BUF ? left : PIPE_BUF);
+                ssize_t n = write(l->c.fd, l->c.out.p + l->c.sent, left < PIPE_BUF ? left : PIPE_BUF);
                 if (n < 0 && errno != EINTR && errno != EAGAIN)
-                        l->gone = true;
+                        l->c.gone = true;
                 if (n < 0)
                         return;
-                l->sent += (size_t) n;
+                l->c.sent += (size_t) n;
         }
 
-        l->sent = l->queue.n = 0;
+        l->c.sent = l->c.out.n = 0;
 }
 
 /* ---- the socket ---- */

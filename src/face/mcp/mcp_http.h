@@ -7,16 +7,11 @@
  *   mcp_http_token.c   the file with the bearer token
  */
 #pragma once
-#include "broker/http1/http1.h"
 #include "face/mcp/internal.h"
 
 enum {
         HTTP_SESSIONS_MAX = MCP_HTTP_SESSIONS,
         HTTP_PER_S = 1000, /* requests */
-        HTTP_READ_S = 20,  /* for a whole request */
-        HTTP_WRITE_S = 30, /* without a byte taken */
-        HTTP_IDLE_S = 75,
-        HTTP_LINGER_S = 2,
         HTTP_ALIVE_S = 15, /* between comments of a stream */
 
         RPC_HEADER_MISMATCH = -32020
@@ -24,23 +19,9 @@ enum {
 
 /* What `initialize` of 2025-11-25 began; 2026-07-28 has no sessions. */
 struct mcp_http_session {
-        char id[MCP_HANDLE];
+        char id[RANDOM_NAME];
         struct mcp_peer peer;
         uint64_t used_ns;
-};
-
-/* One connection: one request at a time. */
-struct mcp_http {
-        struct request_reader in;
-        struct mcp_http_session *session; /* of the request, or NULL */
-        bool fresh;                       /* the answer names the session */
-        bool modern;                      /* the era of the request */
-        bool busy;                        /* a request is being answered */
-        bool streams;                     /* by events */
-        bool listens;                     /* the stream of a GET */
-        bool last;                        /* ends when all is sent */
-        bool lingers;                     /* all is sent; what comes is dropped */
-        uint64_t deadline_ns;
 };
 
 /* ---- mcp_http_judge.c ---- */
@@ -57,19 +38,17 @@ void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mc
 /* The status of an answer of 2026-07-28 with this error; 0: a result. */
 unsigned mcp_http_status(int code);
 
-/* ---- mcp_http_answer.c: all of it goes to the link's queue ---- */
+/* ---- mcp_http_answer.c ---- */
 
 /* An answer without a message; `extra`: header lines, each with CRLF. */
 void mcp_http_reply(struct mcp_link *l, unsigned status, const char *extra);
 void mcp_http_unauthorized(struct mcp_link *l);
 void mcp_http_error(struct mcp_link *l, unsigned status, int code, const char *why, const struct json *id);
 void mcp_http_begin_stream(struct mcp_link *l);
-void mcp_http_due(struct mcp_http *h, unsigned seconds); /* else it is late */
 
 /* ---- mcp_http_client.c ---- */
 
 struct mcp_link *mcp_http_new(struct mcp_server *s, int fd);
-void mcp_http_read(struct mcp_link *l);
 void mcp_http_step(struct mcp_server *s); /* requests that have arrived, and connections that are late */
 int mcp_http_next_ms(const struct mcp_server *s);
 void mcp_http_free_sessions(struct mcp_server *s);
@@ -78,4 +57,3 @@ void mcp_http_free_sessions(struct mcp_server *s);
 
 /* Reads the token of a file that is this user's alone, or makes both. */
 int mcp_token_load(const char *path, char ret[MCP_TOKEN_MAX], cordon_error *e);
-bool mcp_token_is(const char *token, const char *got);

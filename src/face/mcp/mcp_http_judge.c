@@ -37,7 +37,7 @@ static const char *name_of(const struct rpc *m)
 {
         bool by_name = strcmp(m->method, "tools/call") == 0 || strcmp(m->method, "prompts/get") == 0;
         bool by_uri = strcmp(m->method, "resources/read") == 0;
-        return by_name ? rpc_text(m->params, "name") : by_uri ? rpc_text(m->params, "uri") : NULL;
+        return by_name ? json_str(m->params, "name") : by_uri ? json_str(m->params, "uri") : NULL;
 }
 
 static const char *mismatch(const struct http_request *r, const struct rpc *m, const char *version)
@@ -71,7 +71,7 @@ static void judge_legacy(const struct http_request *r, bool opens, struct mcp_ht
 
 void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mcp_http_verdict *ret)
 {
-        const char *version = rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT), META_VERSION);
+        const char *version = json_str(json_of(m->params, "_meta", JSON_OBJECT), META_VERSION);
         bool opens = strcmp(m->method, "initialize") == 0;
         *ret = (struct mcp_http_verdict){ 0 };
         if (m->kind == RPC_INVALID) {

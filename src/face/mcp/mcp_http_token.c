@@ -6,9 +6,7 @@
 #include "face/mcp/mcp_http.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 enum { TOKEN_LEAST = 32, TOKEN_BYTES = 32 };
@@ -20,12 +18,9 @@ static int cannot(const char *path, const char *why, cordon_error *e)
 
 static int make_token(const char *path, int fd, char ret[MCP_TOKEN_MAX], cordon_error *e)
 {
-        uint8_t bits[TOKEN_BYTES];
-        if (getrandom(bits, sizeof bits, 0) != sizeof bits)
+        if (random_hex(ret, TOKEN_BYTES) < 0)
                 return cannot(path, "the kernel has no random bits", e);
 
-        for (size_t i = 0; i < sizeof bits; i++)
-                (void) snprintf(ret + 2 * i, 3, "%02x", bits[i]);
         if (fd_write_all(fd, ret, strlen(ret)) < 0 || fd_write_all(fd, "\n", 1) < 0)
                 return cannot(path, strerror(errno), e);
         return 0;
@@ -60,17 +55,4 @@ int mcp_token_load(const char *path, char ret[MCP_TOKEN_MAX], cordon_error *e)
 
         AUTO_FD(fd, open(path, O_RDONLY | FLAGS));
         return fd < 0 ? cannot(path, strerror(errno), e) : read_token(path, fd, ret, e);
-}
-
-/* In a time that does not depend on how much of it is right. */
-bool mcp_token_is(const char *token, const char *got)
-{
-        size_t n = strlen(token);
-        unsigned char differs = 0;
-        if (strlen(got) != n)
-                return false;
-
-        for (size_t i = 0; i < n; i++)
-                differs |= (unsigned char) (token[i] ^ got[i]);
-        return differs == 0;
 }

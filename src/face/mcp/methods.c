@@ -35,13 +35,13 @@ static void begin_result(struct mcp_decision *d, struct buf *out, const struct r
 /* An elicitation capability without a mode means forms. */
 static bool can_elicit(const struct json *capabilities)
 {
-        const struct json *e = rpc_member(capabilities, "elicitation", JSON_OBJECT);
+        const struct json *e = json_of(capabilities, "elicitation", JSON_OBJECT);
         return e && (!e->child || json_get(e, "form"));
 }
 
 static void on_initialize(const struct rpc *m, struct mcp_peer *peer, struct mcp_decision *d, struct buf *out)
 {
-        if (!rpc_text(m->params, "protocolVersion")) {
+        if (!json_str(m->params, "protocolVersion")) {
                 reply_error(d, out, m, RPC_INVALID_PARAMS, "initialize needs protocolVersion");
                 return;
         }
@@ -113,7 +113,7 @@ static void wrong_arguments(const struct rpc *m, struct mcp_decision *d, const s
 static void on_call(const struct rpc *m, struct mcp_peer *peer, struct mcp_decision *d, struct buf *out)
 {
         AUTO_BUF(why);
-        const char *name = rpc_text(m->params, "name");
+        const char *name = json_str(m->params, "name");
         const struct json *args = m->params ? json_get(m->params, "arguments") : NULL;
         (void) peer;
         d->tool = mcp_tool_find(name);
@@ -134,8 +134,8 @@ static void on_call(const struct rpc *m, struct mcp_peer *peer, struct mcp_decis
 
         d->step = MCP_CALL;
         d->args = args;
-        d->responses = rpc_member(m->params, "inputResponses", JSON_OBJECT);
-        d->state = rpc_text(m->params, "requestState");
+        d->responses = json_of(m->params, "inputResponses", JSON_OBJECT);
+        d->state = json_str(m->params, "requestState");
 }
 
 enum era { ERA_BOTH = 0, ERA_LEGACY, ERA_MODERN };
@@ -167,9 +167,9 @@ static void wrong_version(const struct rpc *m, const char *version, struct mcp_d
 static bool choose_era(const struct rpc *m, const struct mcp_peer *peer, struct mcp_decision *d,
                        struct buf *out)
 {
-        const struct json *meta = rpc_member(m->params, "_meta", JSON_OBJECT);
-        const char *version = rpc_text(meta, META_VERSION);
-        const struct json *capabilities = rpc_member(meta, META_CAPABILITIES, JSON_OBJECT);
+        const struct json *meta = json_of(m->params, "_meta", JSON_OBJECT);
+        const char *version = json_str(meta, META_VERSION);
+        const struct json *capabilities = json_of(meta, META_CAPABILITIES, JSON_OBJECT);
         const struct json *token = meta ? json_get(meta, "progressToken") : NULL;
         d->progress = rpc_is_id(token) ? token : NULL;
 

@@ -81,7 +81,7 @@ static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, s
                 return -1;
 
         struct json_doc *args = json_parse_data("arguments", span_str(c->args), &ignored);
-        const char *reason = args ? rpc_text(json_root(args), "reason") : NULL;
+        const char *reason = args ? json_str(json_root(args), "reason") : NULL;
         buf_printf(&message, "Apply %zu changes of box %s to this computer?\n%s", entries, run,
                    buf_str(&stat));
         if (reason)
@@ -105,7 +105,7 @@ static struct mcp_question *question_new(struct mcp_server *s, const struct mcp_
                         at = i;
 
         struct mcp_question *q = calloc(1, sizeof *q);
-        if (!q || mcp_handle_new(q->state) < 0 || !(q->args = strdup(c->args))) {
+        if (!q || random_name("cs", q->state) < 0 || !(q->args = strdup(c->args))) {
                 free(q);
                 return NULL;
         }
@@ -169,9 +169,9 @@ void mcp_propose_ask(struct mcp_server *s, struct mcp_call *c)
 
 static bool is_yes(const struct json *answer)
 {
-        const char *action = rpc_text(answer, "action");
+        const char *action = json_str(answer, "action");
         return action && strcmp(action, "accept") == 0 &&
-               rpc_member(rpc_member(answer, "content", JSON_OBJECT), "apply", JSON_TRUE);
+               json_of(json_of(answer, "content", JSON_OBJECT), "apply", JSON_TRUE);
 }
 
 static void decide(struct mcp_server *s, struct mcp_call *c, const char *run, const struct json *answer)
@@ -194,7 +194,7 @@ void mcp_propose_retry(struct mcp_server *s, struct mcp_call *c, const struct mc
         cordon_error e = { 0 };
         for (size_t i = 0; i < MCP_QUESTIONS_MAX; i++) {
                 struct mcp_question *q = s->questions[i];
-                if (!q || !mcp_handle_is(q->state, d->state))
+                if (!q || !random_is(q->state, d->state))
                         continue;
 
                 bool good = strcmp(q->args, c->args) == 0 && clock_mono_ns() < q->until_ns;
@@ -204,7 +204,7 @@ void mcp_propose_retry(struct mcp_server *s, struct mcp_call *c, const struct mc
                 free(q->args);
                 free(q);
                 if (good) {
-                        decide(s, c, run, rpc_member(d->responses, "approve", JSON_OBJECT));
+                        decide(s, c, run, json_of(d->responses, "approve", JSON_OBJECT));
                         return;
                 }
         }

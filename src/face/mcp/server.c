@@ -45,8 +45,8 @@ static void watch_all(struct mcp_server *s, struct watched *w)
         (void) watch(w, s->listener, POLLIN);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
                 struct mcp_link *l = s->links[i];
-                (void) watch(w, l && !l->gone ? l->in : -1, POLLIN);
-                (void) watch(w, l && l->queue.n ? l->out : -1, POLLOUT);
+                (void) watch(w, l && !l->c.gone ? l->in : -1, POLLIN);
+                (void) watch(w, l && l->c.out.n ? l->c.fd : -1, POLLOUT);
         }
 
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
@@ -72,7 +72,7 @@ static void take_lines(struct mcp_server *s, struct mcp_link *l)
         AUTO_BUF(line);
         bool too_long;
         if (l->http) {
-                mcp_http_read(l);
+                http_conn_read(&l->c);
                 return;
         }
 
@@ -89,7 +89,7 @@ static void drop_gone(struct mcp_server *s)
 {
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
                 struct mcp_link *l = s->links[i];
-                if (!l || !l->gone)
+                if (!l || !l->c.gone)
                         continue;
 
                 mcp_calls_drop(s, l);

@@ -39,7 +39,7 @@ static int start(struct mcp_server *s, struct mcp_session *x, cordon_error *e)
 {
         struct err *err = (struct err *) e;
         x->box = cordon_box_new(s->o->policy);
-        if (!x->box || !mcp_box_set_up(s->o, x->box) || mcp_handle_new(x->handle) < 0)
+        if (!x->box || !mcp_box_set_up(s->o, x->box) || random_name("cs", x->handle) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a session");
 
         cordon_box_on_held(x->box, mcp_gate_held, &x->held);
@@ -73,7 +73,7 @@ struct mcp_session *mcp_session_find(struct mcp_server *s, const char *handle)
 {
         struct mcp_session *found = NULL;
         for (size_t i = 0; i < s->o->sessions; i++)
-                if (s->sessions[i] && !s->sessions[i]->over && mcp_handle_is(s->sessions[i]->handle, handle))
+                if (s->sessions[i] && !s->sessions[i]->over && random_is(s->sessions[i]->handle, handle))
                         found = s->sessions[i];
         return found;
 }
@@ -82,7 +82,7 @@ const char *mcp_session_left(const struct mcp_server *s, const char *handle)
 {
         const char *found = NULL;
         for (size_t i = 0; i < MCP_CALLS_MAX; i++)
-                if (mcp_handle_is(s->closed[i].handle, handle))
+                if (random_is(s->closed[i].handle, handle))
                         found = s->closed[i].run;
         return found;
 }

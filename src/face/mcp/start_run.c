@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 enum { WORDS = MCP_WORDS_MAX + 8 };
 
@@ -40,7 +38,7 @@ static void add(struct command *c, const char *word)
 
 static void add_words(struct command *c, const struct json *args, const char *key)
 {
-        const struct json *list = rpc_member(args, key, JSON_ARRAY);
+        const struct json *list = json_of(args, key, JSON_ARRAY);
         for (const struct json *w = list ? list->child : NULL; w; w = w->next)
                 add(c, w->str);
 }
@@ -48,7 +46,7 @@ static void add_words(struct command *c, const struct json *args, const char *ke
 /* A relative path with "./" before it is no option of any program. */
 static void add_path(struct command *c, const struct json *args)
 {
-        const char *path = rpc_text(args, "path");
+        const char *path = json_str(args, "path");
         (void) snprintf(c->path, sizeof c->path, "%s%s", path && path[0] == '/' ? "" : "./",
                         path ? path : "");
         add(c, c->path);
@@ -58,7 +56,7 @@ static void add_code(struct command *c, const struct json *args, const char *pro
 {
         add(c, program);
         add(c, option);
-        add(c, rpc_text(args, "code"));
+        add(c, json_str(args, "code"));
         add_words(c, args, "args");
 }
 
@@ -73,13 +71,13 @@ static void add_script(struct command *c, const struct json *args, const char *s
 
 static void make_command(const struct mcp_call *call, const struct json *args, struct command *c)
 {
-        const struct json *input = rpc_member(args, "stdin", JSON_STRING);
+        const struct json *input = json_of(args, "stdin", JSON_STRING);
         switch (mcp_tool_id(call->tool)) {
         case TOOL_RUN_COMMAND:
-                if (rpc_text(args, "command")) {
+                if (json_str(args, "command")) {
                         add(c, "sh");
                         add(c, "-c");
-                        add(c, rpc_text(args, "command"));
+                        add(c, json_str(args, "command"));
                 }
                 add_words(c, args, "argv");
                 break;
@@ -98,7 +96,7 @@ static void make_command(const struct mcp_call *call, const struct json *args, s
                 break;
         case TOOL_WRITE_FILE:
                 add_script(c, args, WRITE);
-                input = rpc_member(args, "content", JSON_STRING);
+                input = json_of(args, "content", JSON_STRING);
                 break;
         case TOOL_DIFF:
         case TOOL_DOORS:
@@ -140,14 +138,6 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
         tell_progress(c);
 }
 
-/* A file in memory with the input; -1: none. */
-static int input_file(const struct command *c)
-{
-        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "stdin", MFD_CLOEXEC));
-        bool good = fd >= 0 && fd_write_all(fd, c->input, c->input_len) == 0 && lseek(fd, 0, SEEK_SET) == 0;
-        return good ? TAKE_FD(fd) : -1;
-}
-
 static int start(struct mcp_server *s, struct mcp_call *call, const struct command *c, cordon_error *e)
 {
         struct err *err = (struct err *) e;
@@ -156,7 +146,7 @@ static int start(struct mcp_server *s, struct mcp_call *call, const struct comma
         if (!set || cordon_box_command(call->box, c->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");
 
-        call->input = c->input ? input_file(c) : -1;
+        call->input = c->input ? fd_memory("stdin", c->input, c->input_len) : -1;
         if (c->input && call->input < 0)
                 return err_set(err, ERR_IO, errno, "no room for the input: %s", strerror(errno));
 
@@ -168,7 +158,7 @@ static int start(struct mcp_server *s, struct mcp_call *call, const struct comma
 
 int mcp_call_start_run(struct mcp_server *s, struct mcp_call *call, const struct json *args, cordon_error *e)
 {
-        const struct json *seconds = rpc_member(args, "seconds", JSON_INT);
+        const struct json *seconds = json_of(args, "seconds", JSON_INT);
         struct command c = { 0 };
         make_command(call, args, &c);
         call->box = call->session ? cordon_session_run(call->session->box) : cordon_box_new(s->o->policy);

@@ -176,8 +176,7 @@ const struct mcp_tool *mcp_tool_find(const char *name)
 
 static void put_arg(const struct mcp_arg *a, struct buf *out)
 {
-        buf_json(out, span_str(a->name));
-        buf_puts(out, ":{\"type\":");
+        buf_member_json(out, a->name, "{\"type\":");
         switch (a->type) {
         case ARG_NONE:
         case ARG_TEXT:
@@ -197,55 +196,37 @@ static void put_arg(const struct mcp_arg *a, struct buf *out)
 
 static void put_input(const struct mcp_tool *t, struct buf *out)
 {
-        const char *comma = "";
         buf_puts(out, ",\"inputSchema\":{\"type\":\"object\",\"properties\":{");
-        for (const struct mcp_arg *a = t->args; a->type; a++) {
+        for (const struct mcp_arg *a = t->args; a->type; a++)
                 put_arg(a, out);
-                if (a[1].type)
-                        buf_putc(out, ',');
-        }
         buf_puts(out, "},\"required\":[");
         for (const struct mcp_arg *a = t->args; a->type; a++)
-                if (a->required) {
-                        buf_puts(out, comma);
-                        buf_json(out, span_str(a->name));
-                        comma = ",";
-                }
+                if (a->required)
+                        buf_member(out, NULL, a->name);
         buf_puts(out, "],\"additionalProperties\":false}");
-}
-
-static void put_flag(struct buf *out, const char *name, bool value)
-{
-        buf_printf(out, "\"%s\":%s", name, value ? "true" : "false");
 }
 
 static void put_tool(const struct mcp_tool *t, struct buf *out)
 {
-        buf_puts(out, "{\"name\":");
-        buf_json(out, span_str(t->name));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "name", t->name);
         buf_member(out, "title", t->title);
         buf_member(out, "description", t->help);
         put_input(t, out);
         buf_printf(out, ",\"outputSchema\":{\"type\":\"object\",\"properties\":{%s}}", t->output);
-        buf_puts(out, ",\"annotations\":{");
-        put_flag(out, "readOnlyHint", t->reads_only);
-        buf_putc(out, ',');
-        put_flag(out, "destructiveHint", t->destroys);
-        buf_putc(out, ',');
-        put_flag(out, "idempotentHint", t->repeatable);
-        buf_putc(out, ',');
-        put_flag(out, "openWorldHint", t->reaches_out);
+        buf_member_json(out, "annotations", "{");
+        buf_member_bool(out, "readOnlyHint", t->reads_only);
+        buf_member_bool(out, "destructiveHint", t->destroys);
+        buf_member_bool(out, "idempotentHint", t->repeatable);
+        buf_member_bool(out, "openWorldHint", t->reaches_out);
         buf_puts(out, "}}");
 }
 
 void mcp_tools_put(struct buf *out)
 {
         buf_putc(out, '[');
-        for (size_t i = 0; i < TOOL__COUNT; i++) {
-                if (i > 0)
-                        buf_putc(out, ',');
+        for (size_t i = 0; i < TOOL__COUNT; i++)
                 put_tool(&tools[i], out);
-        }
         buf_putc(out, ']');
 }
 

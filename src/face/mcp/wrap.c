@@ -47,7 +47,7 @@ static int start_box(struct wrap *w, cordon_error *e)
                 return err_set((struct err *) e, ERR_IO, errno, "no pipe: %s", strerror(errno));
 
         w->into = ends[0];
-        w->server.out = ends[1];
+        w->server.c.fd = ends[1];
         w->box = cordon_box_new(o->policy);
         const struct mcp_options plain = { .stage = o->stage, .places = o->places, .ledger = o->ledger };
         if (!w->box || !mcp_box_set_up(&plain, w->box) || cordon_box_command(w->box, o->argv) < 0)
@@ -107,15 +107,11 @@ static void give_up_late(struct wrap *w)
 static int next_ms(const struct wrap *w)
 {
         int ms = cordon_box_next_ms(w->box), http = w->front ? mcp_http_next_ms(w->front) : -1;
-        uint64_t now = clock_mono_ns();
         ms = http >= 0 && (ms < 0 || http < ms) ? http : ms;
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
-                if (!w->pending[i].id)
+                if (!w->pending[i].id || w->pending[i].deadline_ns == UINT64_MAX)
                         continue;
-                uint64_t d = w->pending[i].deadline_ns;
-                if (d == UINT64_MAX)
-                        continue;
-                int left = d <= now ? 0 : (int) ((d - now) / 1000000 + 1);
+                int left = clock_left_ms(w->pending[i].deadline_ns);
                 ms = ms < 0 || left < ms ? left : ms;
         }
         return ms;
@@ -125,9 +121,9 @@ static int next_ms(const struct wrap *w)
 static bool turn(struct wrap *w)
 {
         struct pollfd v[4 + WRAP_HTTP_POLLED] = {
-                { .fd = w->client.gone ? -1 : w->client.in, .events = POLLIN },
-                { .fd = w->client.queue.n && !w->client.gone ? w->client.out : -1, .events = POLLOUT },
-                { .fd = w->server.queue.n ? w->server.out : -1, .events = POLLOUT },
+                { .fd = w->client.c.gone ? -1 : w->client.in, .events = POLLIN },
+                { .fd = w->client.c.out.n && !w->client.c.gone ? w->client.c.fd : -1, .events = POLLOUT },
+                { .fd = w->server.c.out.n ? w->server.c.fd : -1, .events = POLLOUT },
                 { .fd = cordon_box_fd(w->box), .events = POLLIN }
         };
         if (w->front)
@@ -136,7 +132,7 @@ static bool turn(struct wrap *w)
         if (v[0].revents)
                 take_client_lines(w);
         if (w->front)
-                w->client.gone |= wrap_http_step(w, v + 4);
+                w->client.c.gone |= wrap_http_step(w, v + 4);
         mcp_link_flush(&w->server);
 
         bool ended = cordon_box_step(w->box) != 0;
@@ -158,12 +154,12 @@ static void end_server(struct wrap *w)
         uint64_t until = clock_mono_ns() + GRACE_MS * 1000000ull;
         bool ended = false;
         w->client.in = -1;
-        w->client.gone = false; /* its output may be open */
-        while (!ended && w->server.queue.n && !w->server.gone && clock_mono_ns() < until)
+        w->client.c.gone = false; /* its output may be open */
+        while (!ended && w->server.c.out.n && !w->server.c.gone && clock_mono_ns() < until)
                 ended = turn(w);
-        if (w->server.out >= 0)
-                fd_close(&w->server.out);
-        w->server.gone = true;
+        if (w->server.c.fd >= 0)
+                fd_close(&w->server.c.fd);
+        w->server.c.gone = true;
         while (!ended && clock_mono_ns() < until) {
                 struct pollfd p = { .fd = cordon_box_fd(w->box), .events = POLLIN };
                 int ms = cordon_box_next_ms(w->box);
@@ -187,8 +183,8 @@ static void done(struct wrap *w)
 
         if (w->front)
                 wrap_http_done(w);
-        for (unsigned i = 0; i < 100 && w->client.queue.n && !w->client.gone; i++) {
-                (void) fd_await(w->client.out, POLLOUT, 100);
+        for (unsigned i = 0; i < 100 && w->client.c.out.n && !w->client.c.gone; i++) {
+                (void) fd_await(w->client.c.fd, POLLOUT, 100);
                 mcp_link_flush(&w->client);
         }
         cordon_box_free(w->box);
@@ -198,12 +194,12 @@ static void done(struct wrap *w)
         buf_done(&w->seen_names);
         buf_done(&w->refused);
         buf_done(&w->client.got);
-        buf_done(&w->client.queue);
+        buf_done(&w->client.c.out);
         buf_done(&w->server.got);
-        buf_done(&w->server.queue);
+        buf_done(&w->server.c.out);
         fd_close(&w->into);
-        if (w->server.out >= 0)
-                fd_close(&w->server.out);
+        if (w->server.c.fd >= 0)
+                fd_close(&w->server.c.fd);
 }
 
 static int load_pins(struct wrap *w, cordon_error *e)
@@ -226,7 +222,7 @@ static int load_pins(struct wrap *w, cordon_error *e)
 int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
 {
         struct wrap w = {
-                .o = o, .client = { .in = 0, .out = 1 }, .server = { .in = -1, .out = -1 }, .into = -1
+                .o = o, .client = { .in = 0, .c.fd = 1 }, .server = { .in = -1, .c.fd = -1 }, .into = -1
         };
         struct mcp_server front = { 0 };
         (void) signal(SIGPIPE, SIG_IGN);
@@ -234,10 +230,10 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                         ? -1
                         : 0;
         bool ended = r < 0;
-        while (!ended && !w.client.gone)
+        while (!ended && !w.client.c.gone)
                 ended = turn(&w);
 
-        const bool left = w.client.gone;
+        const bool left = w.client.c.gone;
         if (r == 0 && !ended)
                 end_server(&w);
         if (r == 0) {

@@ -28,7 +28,7 @@ int wrap_pins_load(struct wrap_pins *p, const char *text);
 void wrap_pins_done(struct wrap_pins *p);
 /* A tool as a server describes it now. */
 enum pin_verdict wrap_pins_judge(const struct wrap_pins *p, const struct json *tool);
-bool wrap_pins_have(const struct wrap_pins *p, const char *name);
+const struct json *wrap_pins_find(const struct wrap_pins *p, const char *name); /* NULL: it is not accepted */
 /* The server's instructions: the same as those that were pinned? */
 bool wrap_pins_instructions(const struct wrap_pins *p, const char *text);
 /* Writes a value with its keys sorted, so that equal descriptions have equal bytes. */

@@ -25,15 +25,6 @@ static void put_line(struct buf *out, const char *mark, const struct json *tool)
         cordon_free(inert);
 }
 
-static const struct json *tool_of(const struct wrap_pins *p, const char *name)
-{
-        const struct json *tools = p->doc ? rpc_member(json_root(p->doc), "tools", JSON_ARRAY) : NULL;
-        for (const struct json *t = tools ? tools->child : NULL; t; t = t->next)
-                if (rpc_text(t, "name") && strcmp(rpc_text(t, "name"), name) == 0)
-                        return t;
-        return NULL;
-}
-
 /* What tells a model what to do is said beside the change. */
 static void put_finding(const cordon_context *cx, struct buf *out, const char *name, const char *text)
 {
@@ -44,15 +35,16 @@ static void put_finding(const cordon_context *cx, struct buf *out, const char *n
 static void put_changes(const cordon_context *cx, const struct wrap_pins *before,
                         const struct wrap_pins *after, struct buf *out)
 {
-        const struct json *tools = rpc_member(json_root(after->doc), "tools", JSON_ARRAY);
-        const char *instructions = rpc_text(json_root(after->doc), "instructions");
+        const struct json *tools = json_of(json_root(after->doc), "tools", JSON_ARRAY);
+        const char *instructions = json_str(json_root(after->doc), "instructions");
         for (const struct json *t = tools ? tools->child : NULL; t; t = t->next) {
-                if (wrap_pins_judge(before, t) == PIN_SAME || !rpc_text(t, "name"))
+                if (wrap_pins_judge(before, t) == PIN_SAME || !json_str(t, "name"))
                         continue;
-                put_line(out, "-", tool_of(before, rpc_text(t, "name")));
+                put_line(out, "-", wrap_pins_find(before, json_str(t, "name")));
                 put_line(out, "+", t);
-                put_finding(cx, out, wrap_tool_name_ok(rpc_text(t, "name")) ? rpc_text(t, "name") : "a tool",
-                            rpc_text(t, "description"));
+                put_finding(cx, out,
+                            wrap_tool_name_ok(json_str(t, "name")) ? json_str(t, "name") : "a tool",
+                            json_str(t, "description"));
         }
         if (instructions && !wrap_pins_instructions(before, instructions)) {
                 put_line(out, "-", before->doc ? json_get(json_root(before->doc), "instructions") : NULL);

@@ -54,8 +54,7 @@ static struct wrap_pending *find_own(struct wrap *w, const struct mcp_link *l, c
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++) {
                 struct wrap_pending *p = &w->pending[i];
                 bool same = p->id && strcmp(p->id, buf_str(&text)) == 0;
-                if (same && (p->link == l || (l->http && p->link && p->link->http && l->http->session &&
-                                              p->link->http->session == l->http->session)))
+                if (same && (p->link == l || (p->link && l->session && p->link->session == l->session)))
                         return p;
         }
         return NULL;
@@ -65,7 +64,7 @@ static struct wrap_pending *find_own(struct wrap *w, const struct mcp_link *l, c
 static bool give_id(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(text);
-        const struct json *token = json_get(rpc_member(m->params, "_meta", JSON_OBJECT), "progressToken");
+        const struct json *token = json_get(json_of(m->params, "_meta", JSON_OBJECT), "progressToken");
         if (!w->front)
                 return true;
 
@@ -93,8 +92,8 @@ static struct wrap_pending *pending_new(struct wrap *w, struct mcp_link *l, cons
         p->id = strdup(buf_str(&id));
         p->method = strdup(m->method);
         p->link = l;
-        p->modern = rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT),
-                             "io.modelcontextprotocol/protocolVersion") != NULL;
+        p->modern = json_str(json_of(m->params, "_meta", JSON_OBJECT),
+                              "io.modelcontextprotocol/protocolVersion") != NULL;
         p->deadline_ns = clock_mono_ns() + w->o->seconds * SECOND_NS;
         if (p->id && p->method && give_id(w, p, m))
                 return p;
@@ -199,7 +198,7 @@ static const char *judge_call(struct wrap *w, const struct wrap_pending *p, cons
                            w->o->name, w->failure[0] ? ": " : "; list them first", w->failure);
                 return "tool-changed";
         }
-        if (!wrap_pins_have(&w->pins, name) || wrap_has_name(&w->refused, name)) {
+        if (!wrap_pins_find(&w->pins, name) || wrap_has_name(&w->refused, name)) {
                 buf_printf(why,
                            "the tool %s is new or was changed since it was accepted; list the tools, then a "
                            "person "
@@ -291,7 +290,7 @@ static bool must_wait(const struct wrap *w)
 static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(why);
-        const char *name = rpc_text(m->params, "name");
+        const char *name = json_str(m->params, "name");
         const size_t n = name ? strlen(name) : 0;
         memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
         if (must_wait(w)) {

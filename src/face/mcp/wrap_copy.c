@@ -82,19 +82,21 @@ static bool is_left_out(const char *key, unsigned permitted)
         return false;
 }
 
+static void put_key(struct buf *out, const struct json *c)
+{
+        buf_key(out, NULL);
+        buf_json(out, span_of(c->key, c->key_len));
+        buf_putc(out, ':');
+}
+
 static void put_capabilities(struct buf *out, const struct json *v, unsigned permitted)
 {
-        const char *comma = "";
         buf_putc(out, '{');
-        for (const struct json *c = v->child; c; c = c->next) {
-                if (is_left_out(c->key, permitted))
-                        continue;
-                buf_puts(out, comma);
-                buf_json(out, span_of(c->key, c->key_len));
-                buf_putc(out, ':');
-                rpc_put(out, c);
-                comma = ",";
-        }
+        for (const struct json *c = v->child; c; c = c->next)
+                if (!is_left_out(c->key, permitted)) {
+                        put_key(out, c);
+                        rpc_put(out, c);
+                }
         buf_putc(out, '}');
 }
 
@@ -107,8 +109,7 @@ static void put_level(struct buf *out, const struct json *v, const struct wrap_s
         for (const struct json *c = v->child; c; c = c->next) {
                 bool here = (level == 1 && strcmp(c->key, "capabilities") == 0) ||
                             (level == 2 && strcmp(c->key, META_CAPABILITIES) == 0);
-                buf_json(out, span_of(c->key, c->key_len));
-                buf_putc(out, ':');
+                put_key(out, c);
                 if (here && c->type == JSON_OBJECT)
                         put_capabilities(out, c, how->permitted);
                 else if (level < 2 && c->type == JSON_OBJECT && strcmp(c->key, way[level]) == 0)
@@ -117,8 +118,6 @@ static void put_level(struct buf *out, const struct json *v, const struct wrap_s
                         buf_puts(out, how->id);
                 else
                         rpc_put(out, c);
-                if (c->next)
-                        buf_putc(out, ',');
         }
         buf_putc(out, '}');
 }

@@ -12,16 +12,16 @@
 /* The header is lost on the way to the server, which takes its word for the era from the message. */
 static bool lacks_version(const struct mcp_link *l, const struct rpc *m)
 {
-        return l->http->modern && m->kind == RPC_REQUEST &&
-               !rpc_text(rpc_member(m->params, "_meta", JSON_OBJECT),
-                         "io.modelcontextprotocol/protocolVersion");
+        return l->modern && m->kind == RPC_REQUEST &&
+               !json_str(json_of(m->params, "_meta", JSON_OBJECT),
+                          "io.modelcontextprotocol/protocolVersion");
 }
 
 static void take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m)
 {
         struct wrap *w = s->wrap;
         AUTO_BUF(line);
-        bool long_one = l->http->in.body.n > w->o->max;
+        bool long_one = l->c.in.body.n > w->o->max;
         if (!long_one && !lacks_version(l, m)) {
                 wrap_take(w, l, m);
                 return;
@@ -57,8 +57,8 @@ void wrap_http_done(struct wrap *w)
         struct mcp_server *s = w->front;
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
                 struct mcp_link *l = s->links[i];
-                for (unsigned turn = 0; l && turn < TURNS && l->queue.n && !l->gone; turn++) {
-                        (void) fd_await(l->out, POLLOUT, TURN_MS);
+                for (unsigned turn = 0; l && turn < TURNS && l->c.out.n && !l->c.gone; turn++) {
+                        (void) fd_await(l->c.fd, POLLOUT, TURN_MS);
                         mcp_link_flush(l);
                 }
                 if (l)
@@ -77,8 +77,8 @@ void wrap_http_watch(const struct wrap *w, struct pollfd v[WRAP_HTTP_POLLED])
         v[1] = (struct pollfd){ .fd = s->listener, .events = POLLIN };
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
                 const struct mcp_link *l = s->links[i];
-                v[2 + 2 * i] = (struct pollfd){ .fd = l && !l->gone ? l->in : -1, .events = POLLIN };
-                v[3 + 2 * i] = (struct pollfd){ .fd = l && l->queue.n ? l->out : -1, .events = POLLOUT };
+                v[2 + 2 * i] = (struct pollfd){ .fd = l && !l->c.gone ? l->in : -1, .events = POLLIN };
+                v[3 + 2 * i] = (struct pollfd){ .fd = l && l->c.out.n ? l->c.fd : -1, .events = POLLOUT };
         }
 }
 
@@ -102,11 +102,11 @@ bool wrap_http_step(struct wrap *w, const struct pollfd v[WRAP_HTTP_POLLED])
                 mcp_accept_all(s);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
                 if (s->links[i] && v[2 + 2 * i].fd == s->links[i]->in && v[2 + 2 * i].revents)
-                        mcp_http_read(s->links[i]);
+                        http_conn_read(&s->links[i]->c);
 
         mcp_http_step(s);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
-                if (s->links[i] && s->links[i]->gone)
+                if (s->links[i] && s->links[i]->c.gone)
                         drop(w, i);
         return v[0].revents != 0;
 }
@@ -122,12 +122,12 @@ void wrap_http_tell(struct wrap *w, const struct buf *line)
                         only = w->pending[i].link;
                         under_way++;
                 }
-        if (under_way == 1 && only->http->in.r.events) {
+        if (under_way == 1 && only->c.in.r.events) {
                 mcp_link_send(only, line);
                 return;
         }
 
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
-                if (w->front->links[i] && w->front->links[i]->http->listens)
+                if (w->front->links[i] && w->front->links[i]->listens)
                         mcp_link_send(w->front->links[i], line);
 }

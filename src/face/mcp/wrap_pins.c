@@ -14,7 +14,7 @@ int wrap_pins_load(struct wrap_pins *p, const char *text)
                 return 0;
 
         p->doc = json_parse_data("pins", span_str(text), &e);
-        return p->doc && rpc_member(json_root(p->doc), "tools", JSON_ARRAY) ? 0 : -1;
+        return p->doc && json_of(json_root(p->doc), "tools", JSON_ARRAY) ? 0 : -1;
 }
 
 void wrap_pins_done(struct wrap_pins *p)
@@ -80,18 +80,16 @@ bool wrap_tool_name_ok(const char *name)
         return n > 0 && n < WRAP_TOOL_NAME && name[n] == '\0';
 }
 
-static const struct json *find_tool(const struct wrap_pins *p, const char *name)
+const struct json *wrap_pins_find(const struct wrap_pins *p, const char *name)
 {
-        const struct json *tools = p->doc ? rpc_member(json_root(p->doc), "tools", JSON_ARRAY) : NULL;
+        const struct json *tools = p->doc ? json_of(json_root(p->doc), "tools", JSON_ARRAY) : NULL;
         for (const struct json *t = tools ? tools->child : NULL; t; t = t->next) {
-                const char *its = rpc_text(t, "name");
+                const char *its = json_str(t, "name");
                 if (its && strcmp(its, name) == 0)
                         return t;
         }
         return NULL;
 }
-
-bool wrap_pins_have(const struct wrap_pins *p, const char *name) { return find_tool(p, name) != NULL; }
 
 static bool is_same(const struct json *a, const struct json *b)
 {
@@ -104,11 +102,11 @@ static bool is_same(const struct json *a, const struct json *b)
 
 enum pin_verdict wrap_pins_judge(const struct wrap_pins *p, const struct json *tool)
 {
-        const char *name = rpc_text(tool, "name");
+        const char *name = json_str(tool, "name");
         if (!wrap_tool_name_ok(name))
                 return PIN_BAD_NAME;
 
-        const struct json *pinned = find_tool(p, name);
+        const struct json *pinned = wrap_pins_find(p, name);
         if (!pinned)
                 return PIN_NEW;
 
@@ -117,6 +115,6 @@ enum pin_verdict wrap_pins_judge(const struct wrap_pins *p, const struct json *t
 
 bool wrap_pins_instructions(const struct wrap_pins *p, const char *text)
 {
-        const char *pinned = p->doc ? rpc_text(json_root(p->doc), "instructions") : NULL;
+        const char *pinned = p->doc ? json_str(json_root(p->doc), "instructions") : NULL;
         return strcmp(pinned ? pinned : "", text) == 0;
 }

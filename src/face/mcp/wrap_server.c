@@ -74,7 +74,7 @@ static void show_description(const struct wrap *w, const struct json *tool, cons
 {
         AUTO_BUF(inert);
         struct wrap_copied done = { 0 };
-        const char *text = rpc_text(tool, "description");
+        const char *text = json_str(tool, "description");
         wrap_put_inert(&inert, tool, &done);
         if (done.cuts)
                 wrap_say(w, "tool %s: %llu hidden characters in its description, made visible", name,
@@ -87,7 +87,7 @@ static void show_description(const struct wrap *w, const struct json *tool, cons
 /* True if the client may see it. */
 static bool judge_tool(struct wrap *w, const struct json *tool, bool *changed)
 {
-        const char *name = rpc_text(tool, "name");
+        const char *name = json_str(tool, "name");
         enum pin_verdict v = wrap_pins_judge(&w->pins, tool);
         if (v == PIN_BAD_NAME || wrap_has_name(&w->seen_names, name) ||
             w->seen_names.n > WRAP_TOOLS_MAX * (size_t) WRAP_TOOL_NAME) {
@@ -129,7 +129,7 @@ static void put_tools(struct wrap *w, const struct json *tools, struct buf *out,
         for (const struct json *t = tools->child; t; t = t->next) {
                 if (!judge_tool(w, t, changed))
                         continue;
-                if (!may_be_called(w, rpc_text(t, "name"))) {
+                if (!may_be_called(w, json_str(t, "name"))) {
                         closed = true;
                         continue;
                 }
@@ -161,7 +161,7 @@ static void put_list(struct wrap *w, const struct json *result, struct buf *out)
                         buf_putc(out, ',');
         }
         buf_putc(out, '}');
-        if (rpc_text(result, "nextCursor"))
+        if (json_str(result, "nextCursor"))
                 return;
 
         changed |= w->instructions && !wrap_pins_instructions(&w->pins, w->instructions);
@@ -179,7 +179,7 @@ static void put_list(struct wrap *w, const struct json *result, struct buf *out)
 /* Instructions go to the model as descriptions do. */
 static void check_instructions(struct wrap *w, const struct json *result)
 {
-        const char *text = rpc_text(result, "instructions");
+        const char *text = json_str(result, "instructions");
         if (!text)
                 return;
 
@@ -213,14 +213,14 @@ static void put_meta(const struct json *meta, struct buf *out, struct wrap_copie
 
 static void put_result(struct wrap *w, const struct json *result, struct buf *out, struct wrap_copied *done)
 {
-        const char *text = rpc_text(result, "instructions");
+        const char *text = json_str(result, "instructions");
         bool drop = text && !w->first_sight && !wrap_pins_instructions(&w->pins, text);
         if (result->type != JSON_OBJECT) {
                 wrap_put_inert(out, result, done);
                 return;
         }
 
-        put_meta(rpc_member(result, "_meta", JSON_OBJECT), out, done);
+        put_meta(json_of(result, "_meta", JSON_OBJECT), out, done);
         for (const struct json *c = result->child; c; c = c->next) {
                 if (strcmp(c->key, "_meta") == 0 || (drop && strcmp(c->key, "instructions") == 0))
                         continue;
@@ -235,13 +235,13 @@ static void put_result(struct wrap *w, const struct json *result, struct buf *ou
 /* A result that asks the client for something: only what is permitted. */
 static bool asks_too_much(const struct wrap *w, const struct json *result)
 {
-        const char *type = rpc_text(result, "resultType");
-        const struct json *requests = rpc_member(result, "inputRequests", JSON_OBJECT);
+        const char *type = json_str(result, "resultType");
+        const struct json *requests = json_of(result, "inputRequests", JSON_OBJECT);
         if (!type || strcmp(type, "complete") == 0)
                 return false;
 
         for (const struct json *r = requests ? requests->child : NULL; r; r = r->next) {
-                const char *method = rpc_text(r, "method");
+                const char *method = json_str(r, "method");
                 if (!method || !(w->o->permitted & wrap_method_bit(method)))
                         return true;
         }
@@ -252,7 +252,7 @@ static void record_result(struct wrap *w, const struct wrap_pending *p, const st
                           const struct buf *line)
 {
         char id[64];
-        bool failed = m->error || rpc_member(m->result, "isError", JSON_TRUE);
+        bool failed = m->error || json_of(m->result, "isError", JSON_TRUE);
         const cordon_tool_effect x = { .tool = p->tool,
                                        .result = failed ? "error" : "done",
                                        .cause = p->record,
@@ -309,7 +309,7 @@ static void tell_found(const struct wrap *w, const char *what, const struct wrap
 /* Without a list no tool can be called, and the person learns why. */
 static void keep_failure(struct wrap *w, const struct wrap_pending *p, const struct json *error)
 {
-        const char *text = rpc_text(error, "message");
+        const char *text = json_str(error, "message");
         if (p->tool[0] || !text)
                 return;
 

@@ -18,8 +18,8 @@
 
 static bool check_site(const struct server *s, const struct client *c, struct reply *r)
 {
-        const struct http_request *q = &c->in.r;
-        if (!host_is_ours(q->host, c->port, s->o->hosts)) {
+        const struct http_request *q = &c->h.in.r;
+        if (!host_is_ours(q->host, c->h.port, s->o->hosts)) {
                 reply_problem(r, 421, "host", "unknown Host header",
                               "an operator behind a proxy adds --http-host NAME");
                 return false;
@@ -87,7 +87,7 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         cordon_error e = { 0 };
         refresh_tokens(s);
         const struct token *t =
-                c->in.r.token[0] ? tokens_check(&s->tokens, c->in.r.token, clock_wall_s()) : NULL;
+                c->h.in.r.token[0] ? tokens_check(&s->tokens, c->h.in.r.token, clock_wall_s()) : NULL;
         if (!t)
                 return refuse_token(r);
 
@@ -131,7 +131,7 @@ static bool check_place(const struct server *s, const struct client *c, const st
         size_t mine = 0, free_places = CLIENTS_MAX;
         for (size_t i = 0; i < CLIENTS_MAX; i++) {
                 const struct client *x = s->clients[i];
-                if (!x || x == c || !x->busy)
+                if (!x || x == c || !x->h.busy)
                         continue;
                 free_places--;
                 mine += x->admitted.tenant == a->tenant;
@@ -164,7 +164,7 @@ static bool check_params(const struct route *route, const char *query, struct re
 
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r)
 {
-        const struct http_request *q = &c->in.r;
+        const struct http_request *q = &c->h.in.r;
         unsigned status = 0;
         *ret = (struct admitted){ 0 };
         if (!check_site(s, c, r))

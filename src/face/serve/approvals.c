@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/serve/approvals.c - what waits for an approval, of all runs, sessions and applies of one tenant.
  * Decides nothing: src/effect/gate does, behind the library. */
+#include "base/rpc.h"
 #include "face/serve/internal.h"
 
 #include <string.h>
@@ -45,32 +46,15 @@ struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, co
         return d;
 }
 
-/* Members that have one value each: "a":1,"b":"x". */
-static void put_members(const struct json *object, struct buf *out)
-{
-        const char *comma = "";
-        for (const struct json *m = object->child; m; m = m->next) {
-                if (m->type == JSON_ARRAY || m->type == JSON_OBJECT)
-                        continue;
-
-                buf_printf(out, "%s\"%s\":", comma, m->key);
-                comma = ",";
-                if (m->type == JSON_STRING)
-                        buf_json(out, span_of(m->str, m->len));
-                else if (m->type == JSON_INT || m->type == JSON_NUMBER)
-                        buf_add(out, m->str, m->len);
-                else
-                        buf_puts(out, m->type == JSON_TRUE    ? "true"
-                                      : m->type == JSON_FALSE ? "false"
-                                                              : "null");
-        }
-}
-
 /* Which run it is of, as this interface names it. */
 void approvals_item(const struct asker *a, const struct json *item, struct buf *out)
 {
-        buf_putc(out, '{');
-        put_members(item, out);
+        buf_member_json(out, NULL, "{");
+        for (const struct json *m = item->child; m; m = m->next)
+                if (m->type != JSON_ARRAY && m->type != JSON_OBJECT) {
+                        buf_key(out, m->key);
+                        rpc_put(out, m);
+                }
         if (a->job)
                 buf_member(out, "job", a->job->id);
         if (a->session)
@@ -87,16 +71,12 @@ static bool list_one(void *ctx, const struct asker *a)
 {
         struct listing *l = ctx;
         struct json_doc *d = asker_ask(a, l->who, "{\"op\":\"list\"}", NULL);
-        const struct json *items = d ? body_member(json_root(d), "items", JSON_ARRAY) : NULL,
-                          *grants = d ? body_member(json_root(d), "grants", JSON_ARRAY) : NULL;
-        for (const struct json *i = items ? items->child : NULL; i; i = i->next) {
-                buf_puts(l->items, l->items->n ? "," : "");
+        const struct json *items = d ? json_of(json_root(d), "items", JSON_ARRAY) : NULL,
+                          *grants = d ? json_of(json_root(d), "grants", JSON_ARRAY) : NULL;
+        for (const struct json *i = items ? items->child : NULL; i; i = i->next)
                 approvals_item(a, i, l->items);
-        }
-        for (const struct json *i = grants ? grants->child : NULL; i; i = i->next) {
-                buf_puts(l->grants, l->grants->n ? "," : "");
+        for (const struct json *i = grants ? grants->child : NULL; i; i = i->next)
                 approvals_item(a, i, l->grants);
-        }
 
         json_free(d);
         return false;

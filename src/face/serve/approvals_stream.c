@@ -47,9 +47,10 @@ struct look {
 
 static void tell_item(struct client *c, const struct asker *a, const struct json *item)
 {
-        buf_puts(&c->out, "event: pending\ndata: ");
-        approvals_item(a, item, &c->out);
-        buf_puts(&c->out, "\n\n");
+        buf_puts(&c->h.out, "event: pending\ndata: ");
+        AUTO_BUF(text);
+        approvals_item(a, item, &text);
+        buf_printf(&c->h.out, "%s\n\n", buf_str(&text));
 }
 
 static bool look_at(void *ctx, const struct asker *a)
@@ -57,9 +58,9 @@ static bool look_at(void *ctx, const struct asker *a)
         struct look *l = ctx;
         const struct approvals_stream *st = l->c->stream;
         struct json_doc *d = asker_ask(a, &l->c->admitted, "{\"op\":\"list\"}", NULL);
-        const struct json *items = d ? body_member(json_root(d), "items", JSON_ARRAY) : NULL;
+        const struct json *items = d ? json_of(json_root(d), "items", JSON_ARRAY) : NULL;
         for (const struct json *i = items ? items->child : NULL; i && l->count < KNOWN_MAX; i = i->next) {
-                const char *id = body_text(i, "id");
+                const char *id = json_str(i, "id");
                 if (!id || strlen(id) != ID)
                         continue;
                 if (find(l->c->stream->known, st->count, id) == st->count)
@@ -75,7 +76,7 @@ static void tell_gone(struct client *c, const struct look *l)
         struct approvals_stream *st = c->stream;
         for (size_t i = 0; i < st->count; i++)
                 if (find(l->now, l->count, st->known[i]) == l->count)
-                        buf_printf(&c->out, "event: gone\ndata: {\"id\":\"%.64s\"}\n\n", st->known[i]);
+                        buf_printf(&c->h.out, "event: gone\ndata: {\"id\":\"%.64s\"}\n\n", st->known[i]);
         memcpy(st->known, l->now, l->count * ID);
         st->count = l->count;
 }
@@ -84,7 +85,7 @@ static void follow(struct server *s, struct client *c)
 {
         struct approvals_stream *st = c->stream;
         uint64_t now = clock_mono_ns(), asked = tenant_book(c->admitted.tenant)->asked;
-        size_t before = c->out.n;
+        size_t before = c->h.out.n;
         struct look l = { .c = c };
         if (st->asked != asked || now - st->looked_ns >= LOOK_S * 1000000000ull)
                 l.now = calloc(KNOWN_MAX, ID);
@@ -96,12 +97,12 @@ static void follow(struct server *s, struct client *c)
                 free(l.now);
         }
 
-        if (c->out.n == before && now - st->sent_ns >= ALIVE_S * 1000000000ull)
-                buf_puts(&c->out, ": \n\n");
-        if (c->out.n != before)
+        if (c->h.out.n == before && now - st->sent_ns >= ALIVE_S * 1000000000ull)
+                buf_puts(&c->h.out, ": \n\n");
+        if (c->h.out.n != before)
                 st->sent_ns = now;
-        c->gone |= c->out.failed;
-        client_flush(c);
+        c->h.gone |= c->h.out.failed;
+        http_conn_flush(&c->h);
 }
 
 /* A client that does not read gets nothing more until it has. */
@@ -109,13 +110,13 @@ void approvals_follow(struct server *s)
 {
         for (size_t i = 0; i < CLIENTS_MAX; i++) {
                 struct client *c = s->clients[i];
-                if (!c || !c->stream || c->gone || c->out.n > BEHIND_MAX)
+                if (!c || !c->stream || c->h.gone || c->h.out.n > BEHIND_MAX)
                         continue;
 
                 if (s->draining) {
                         approvals_stream_free(c);
-                        c->busy = false;
-                        client_flush(c);
+                        c->h.busy = false;
+                        http_conn_flush(&c->h);
                         continue;
                 }
                 follow(s, c);

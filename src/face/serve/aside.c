@@ -4,14 +4,11 @@
  * pipe. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "base/str.h"
 #include "face/serve/internal.h"
 
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -31,7 +28,9 @@ void aside_close_others(const int *keep, size_t n)
 
 static int ascending(const void *a, const void *b) { return *(const int *) a - *(const int *) b; }
 
-/* The answer on the pipe: "200 TYPE\n", the header lines, "\n", the body. */
+/* On the pipe: the bytes of the answer, or of a question to a person; and last which of them, if it is whole.
+ */
+enum { ANSWER = 'A', QUESTION = 'Q' };
 static _Noreturn void work(struct serve_call *c, int out)
 {
         struct reply r = { 0 };
@@ -47,12 +46,16 @@ static _Noreturn void work(struct serve_call *c, int out)
         if (c->tenant)
                 tenant_act_for(c->tenant, c->client->admitted.person);
         serve_handle(c, &r);
-        AUTO_BUF(head);
-        buf_printf(&head, "%03u %s\n%s\n", r.status ? r.status : 500, r.type ? r.type : "application/json",
-                   r.extra);
-        if (r.body.failed || fd_write_all(out, buf_str(&head), head.n) < 0)
-                _exit(1);
-        _exit(fd_write_all(out, buf_str(&r.body), r.body.n) < 0);
+        bool asks = r.status == STATUS_ASKS;
+        struct buf *b = &c->client->h.out;
+        c->client->h.sent = b->n = 0; /* what waits there, the server sends */
+        r.status = r.status ? r.status : 500;
+        if (asks)
+                buf_add(b, r.body.p, r.body.n);
+        else
+                client_put(c->client, &r);
+        buf_putc(b, asks ? QUESTION : ANSWER);
+        _exit(b->failed || fd_write_all(out, b->p, b->n) < 0);
 }
 
 /* *ret_out: the child's end of its pipe. */
@@ -105,7 +108,7 @@ void aside_begin(struct serve_call *c, struct reply *r)
         a->client = c->client;
         a->tenant = c->tenant;
         s->asides[at] = a;
-        c->client->busy = true;
+        c->client->h.busy = true;
 }
 
 /* ---- its answer ---- */
@@ -113,27 +116,13 @@ void aside_begin(struct serve_call *c, struct reply *r)
 static void answer(struct aside *a)
 {
         struct reply r = { 0 };
-        char type[64];
-        uint64_t status = 0;
-        char *line = a->got.n ? memchr(a->got.p, '\n', a->got.n) : NULL;
-        char *end = line ? memmem(line, a->got.n - (size_t) (line - a->got.p), "\n\n", 2) : NULL;
-        size_t first = line ? (size_t) (line - a->got.p) : 0;
-        if (!end || a->got.failed || first < 5 || first - 4 >= sizeof type ||
-            str_to_u64(span_of(a->got.p, 3), &status) < 0) {
-                reply_problem(&r, 500, "internal", "the question was not answered", NULL);
-                client_answer(a->client, &r);
+        if (!a->got.failed && a->got.n > 1 && a->got.p[a->got.n - 1] == ANSWER) {
+                buf_add(&a->client->h.out, a->got.p, a->got.n - 1);
+                http_conn_answered(&a->client->h);
                 return;
         }
 
-        r.status = (unsigned) status;
-        memcpy(type, a->got.p + 4, first - 4);
-        type[first - 4] = '\0';
-        size_t extra = (size_t) (end - line), body = (size_t) (end + 2 - a->got.p);
-        if (extra > 1 &&
-            extra < sizeof r.extra) /* header lines end with CRLF, of which the LF is the end's first */
-                memcpy(r.extra, line + 1, extra);
-        r.type = type;
-        buf_add(&r.body, a->got.p + body, a->got.n - body);
+        reply_problem(&r, 500, "internal", "the question was not answered", NULL);
         client_answer(a->client, &r);
 }
 
@@ -147,20 +136,6 @@ static void aside_free(struct server *s, size_t index)
         buf_done(&a->got);
         free(a);
         s->asides[index] = NULL;
-}
-
-/* It did nothing yet: a person is to be asked. */
-static bool asks_first(const struct aside *a)
-{
-        char want[8];
-        int n = snprintf(want, sizeof want, "%03d ", STATUS_ASKS);
-        return !a->got.failed && a->got.n > (size_t) n && memcmp(a->got.p, want, (size_t) n) == 0;
-}
-
-static struct span question_of(const struct buf *got)
-{
-        const char *end = memmem(got->p, got->n, "\n\n", 2);
-        return end ? span_of(end + 2, got->n - (size_t) (end + 2 - got->p)) : span_of("", 0);
 }
 
 void aside_read(struct server *s, size_t index)
@@ -178,7 +153,9 @@ void aside_read(struct server *s, size_t index)
         }
 
         a->got.failed |= n != 0;
-        struct client *asks = a->client && asks_first(a) ? a->client : NULL;
+        struct client *asks =
+                a->client && !a->got.failed && a->got.n > 1 && a->got.p[a->got.n - 1] == QUESTION ? a->client
+                                                                                                  : NULL;
         struct buf question = asks ? a->got : (struct buf){ 0 };
         if (asks)
                 a->got = (struct buf){ 0 };
@@ -186,7 +163,7 @@ void aside_read(struct server *s, size_t index)
                 answer(a);
         aside_free(s, index);
         if (asks)
-                s->ask(s, asks, question_of(&question));
+                s->ask(s, asks, span_of(question.p, question.n - 1));
         buf_done(&question);
 }
 

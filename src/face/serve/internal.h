@@ -4,7 +4,8 @@
 #pragma once
 #include "base/buf.h"
 #include "base/json.h"
-#include "broker/http1/http1.h"
+#include "base/random.h"
+#include "face/http/http.h"
 #include "face/serve/budget.h"
 #include "face/serve/serve.h"
 #include "face/serve/tenant.h"
@@ -20,16 +21,10 @@ enum {
         SESSIONS_MAX = 64,
         ASIDES_MAX = 8,
         QUESTIONS_MAX = 32,
-        ID_MAX = 36,             /* "r-", 128 random bits in hex, and NUL */
         OUTPUT_MAX = 256 * 1024, /* bytes of each stream that an answer contains */
         EVENTS_MAX = 1 << 20,    /* bytes of events that are kept for those who come late */
         KEPT_MAX = 64,           /* ended runs of a tenant that can still be asked for */
         ARGUMENTS_MAX = 1024,
-        READ_S = 20,  /* for a whole request */
-        WRITE_S = 30, /* without a byte taken */
-        UNREAD_S = 2, /* an answer that is not read, while others wait for the place */
-        LINGER_S = 2,
-        IDLE_S = 75,
         ASIDE_S = 60,
         ASIDE_BYTES_MAX = 32 << 20
 };
@@ -170,12 +165,10 @@ void put_hint(const char *hint, struct buf *out); /* in the terms of this interf
 /* The status that fits an error of the library. */
 unsigned status_of(const cordon_error *e);
 void reply_json(struct reply *r, unsigned status);
+/* The one or the other. */
+void reply_done(struct reply *r, unsigned status, int failed, const cordon_error *e);
 /* 429 with Retry-After. */
 void reply_later(struct reply *r, unsigned status, unsigned seconds, const char *detail);
-const char *status_text(unsigned status);
-
-/* names.c: random names. -1: the kernel has no random bits. */
-int random_id(const char *prefix, char ret[ID_MAX]);
 
 /* ---- clients: serve_client.c ---- */
 
@@ -192,34 +185,21 @@ struct admitted {
 };
 
 struct client {
-        int fd;
-        uint16_t port; /* of the listener; 0: a Unix socket */
-        struct request_reader in;
-        struct buf out;
-        size_t sent;
-        bool gone;    /* to be freed */
-        bool last;    /* ends when all is sent */
-        bool busy;    /* a request is being answered */
-        bool lingers; /* all is sent; what comes is dropped */
-        bool again;   /* a further request has arrived already */
+        struct http_conn h; /* first: serve_client.c finds the client by it */
         struct admitted admitted;
         char id[72];                     /* of the request */
         struct job *job;                 /* that it waits for, or NULL */
         bool events;                     /* as a stream of events: */
         size_t event_at;                 /* sent so far */
         struct approvals_stream *stream; /* of approvals; or NULL */
-        uint64_t deadline_ns;
-        uint64_t unread_ns; /* since when its answer waits to be read; 0: it does not */
 };
 void client_accept(struct server *s, size_t listener);
 void client_read(struct server *s, struct client *c);
 void client_parse(struct server *s, struct client *c);
-bool client_may_go(const struct client *c, uint64_t now_ns); /* if another client needs its place */
-bool client_is_late(const struct client *c, uint64_t now_ns);
+size_t clients_place(struct server *s); /* CLIENTS_MAX: none */
 /* serve_answer.c */
-void client_due(struct client *c, unsigned seconds); /* else it is late */
-void client_flush(struct client *c);
 struct serve_call client_call(struct server *s, struct client *c);
+void client_put(struct client *c, struct reply *r); /* all but to send it */
 void client_answer(struct client *c, struct reply *r);
 void client_begin_events(struct client *c);
 /* Sends what has happened to its run. */
@@ -236,7 +216,7 @@ struct job {
         struct job *next;    /* of the tenant, older */
         struct job *waiting; /* the next that waits */
         struct tenant *tenant;
-        char id[ID_MAX], person[PERSON_MAX];
+        char id[RANDOM_NAME], person[PERSON_MAX];
         char key[72], digest[65]; /* Idempotency-Key, and the digest of the request */
         enum job_state state;
         char **argv;
@@ -277,8 +257,11 @@ void jobs_start(struct server *s); /* as many as the budgets allow */
 void jobs_step(struct server *s, size_t index);
 void jobs_free(struct server *s, struct tenant *t);
 int job_start(struct job *j, cordon_error *e);
+/* As boxes of tenants are; `work` and `pool` may be NULL. */
+bool job_set_up(cordon_box *b, const char *work, const char *pool);
 void job_event(struct job *j, const char *name, const struct buf *data);
 /* The run as JSON: its state, and when it has ended its result. */
+void job_put_argv(const struct job *j, struct buf *out);
 void job_put(const struct job *j, bool whole, struct buf *out);
 void job_finish(struct job *j, const cordon_error *failed);
 
@@ -287,7 +270,7 @@ void job_finish(struct job *j, const cordon_error *failed);
 struct session {
         struct session *next;
         struct tenant *tenant;
-        char id[ID_MAX];
+        char id[RANDOM_NAME];
         cordon_box *box;
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
@@ -363,7 +346,3 @@ const char *question_digest(struct server *s, const struct client *c); /* approv
 
 /* A member that is unknown, mistyped or missing is an error. NULL: the empty object. */
 int body_check(const struct json *object, const struct body_form *f, struct err *e);
-const struct json *body_member(const struct json *object, const char *key, enum json_type type);
-const char *body_text(const struct json *object, const char *key);
-bool body_true(const struct json *object, const char *key);
-int64_t body_int(const struct json *object, const char *key, int64_t otherwise);

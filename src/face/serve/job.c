@@ -10,20 +10,10 @@
 
 enum { TENANTS_SEEN = 1024 };
 
-static bool same(const char *a, const char *b)
-{
-        unsigned char differs = 0;
-        if (strlen(a) != ID_MAX - 2 || strlen(b) != ID_MAX - 2)
-                return false;
-        for (size_t i = 0; i < ID_MAX - 2; i++)
-                differs |= (unsigned char) (a[i] ^ b[i]);
-        return differs == 0;
-}
-
 struct job *job_find(struct tenant *t, const char *id)
 {
         struct job *j = tenant_book(t)->jobs;
-        while (j && !same(j->id, id))
+        while (j && !random_is(j->id, id))
                 j = j->next;
         return j;
 }
@@ -65,7 +55,7 @@ struct job *job_new(struct tenant *t)
         j->tenant = t;
         j->input_fd = -1;
         j->created_s = clock_wall_s();
-        if (random_id("r", j->id) == 0) {
+        if (random_name("r", j->id) == 0) {
                 j->next = tenant_book(t)->jobs;
                 tenant_book(t)->jobs = j;
                 return j;

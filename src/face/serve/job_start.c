@@ -8,8 +8,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 /* An event's id is where the next one begins: a client that comes back names it. */
 void job_event(struct job *j, const char *name, const struct buf *data)
@@ -50,23 +48,16 @@ static void on_held(void *ctx, const char *id, const char *effect, unsigned with
 {
         struct job *j = ctx;
         AUTO_BUF(event);
-        buf_puts(&event, "{\"id\":");
-        buf_json(&event, span_str(id));
+        buf_putc(&event, '{');
+        buf_member(&event, "id", id);
         buf_member(&event, "effect", effect);
-        buf_printf(&event, ",\"within_s\":%u}", within_s);
+        buf_member_int(&event, "within_s", within_s);
+        buf_putc(&event, '}');
         job_event(j, "approval", &event);
         tenant_book(j->tenant)->asked++;
 }
 
-/* A file in memory with the input; -1: none. */
-static int input_file(const struct buf *input)
-{
-        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "stdin", MFD_CLOEXEC));
-        bool good = fd >= 0 && fd_write_all(fd, input->p, input->n) == 0 && lseek(fd, 0, SEEK_SET) == 0;
-        return good ? TAKE_FD(fd) : -1;
-}
-
-static bool set_up(cordon_box *b, const char *work, const char *pool)
+bool job_set_up(cordon_box *b, const char *work, const char *pool)
 {
         const struct {
                 cordon_option option;
@@ -97,11 +88,11 @@ int job_start(struct job *j, cordon_error *e)
         const char *work = j->session  ? NULL
                            : j->canary ? canary_run_directory(j->canary)
                                        : held_policy_directory(j->policy);
-        if (!j->box || (!j->session && !set_up(j->box, work, tenant_pool(j->tenant))) ||
+        if (!j->box || (!j->session && !job_set_up(j->box, work, tenant_pool(j->tenant))) ||
             cordon_box_command(j->box, (const char *const *) j->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");
 
-        j->input_fd = j->input.n ? input_file(&j->input) : -1;
+        j->input_fd = j->input.n ? fd_memory("stdin", j->input.p, j->input.n) : -1;
         if (j->input.n && j->input_fd < 0)
                 return err_set(err, ERR_IO, errno, "no room for the input: %s", strerror(errno));
 
@@ -117,8 +108,8 @@ int job_start(struct job *j, cordon_error *e)
 
         (void) snprintf(j->run, sizeof j->run, "%s", cordon_box_run_id(j->box));
         AUTO_BUF(event);
-        buf_puts(&event, "{\"run\":");
-        buf_json(&event, span_str(j->run));
+        buf_putc(&event, '{');
+        buf_member(&event, "run", j->run);
         buf_putc(&event, '}');
         job_event(j, "start", &event);
         return 0;

@@ -8,31 +8,6 @@
 
 #include <string.h>
 
-const struct json *body_member(const struct json *object, const char *key, enum json_type type)
-{
-        const struct json *v = object && object->type == JSON_OBJECT ? json_get(object, key) : NULL;
-        return v && v->type == type ? v : NULL;
-}
-
-const char *body_text(const struct json *object, const char *key)
-{
-        const struct json *v = body_member(object, key, JSON_STRING);
-        return v && strlen(v->str) == v->len ? v->str : NULL;
-}
-
-bool body_true(const struct json *object, const char *key)
-{
-        return body_member(object, key, JSON_TRUE) != NULL;
-}
-
-int64_t body_int(const struct json *object, const char *key, int64_t otherwise)
-{
-        const struct json *v = body_member(object, key, JSON_INT);
-        return v ? v->integer : otherwise;
-}
-
-/* ---- the check ---- */
-
 static bool is_text(const struct json *v) { return v->type == JSON_STRING && strlen(v->str) == v->len; }
 
 static bool is_words(const struct json *v)

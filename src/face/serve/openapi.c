@@ -176,14 +176,7 @@ static void put_scopes(struct buf *b, enum serve_scope scope)
                 return;
         }
 
-        const char *between = "";
-        buf_puts(b, ",\"x-scopes\":[");
-        for (unsigned bit = 0; scope_name(bit); bit++)
-                if (scope & 1u << bit) {
-                        buf_printf(b, "%s\"%s\"", between, scope_name(bit));
-                        between = ",";
-                }
-        buf_putc(b, ']');
+        scopes_put(scope, "x-scopes", b);
 }
 
 static void put_route(struct buf *b, const struct route *r)

@@ -5,17 +5,16 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "face/serve/serve.h"
 #include "face/serve/tenant_identity.h"
 #include "face/serve/token_file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 static const char *variable(char *const *environment, const char *name)
@@ -41,14 +40,11 @@ bool serve_scopes_read(const char *text, unsigned *ret)
         *ret = 0;
         for (const char *p = text;; p++) {
                 size_t n = strcspn(p, ",");
-                unsigned bit = 0;
-                while (scope_name(bit) &&
-                       (strlen(scope_name(bit)) != n || strncmp(scope_name(bit), p, n) != 0))
-                        bit++;
-                if (!scope_name(bit))
+                unsigned scope = scope_bit(p, n);
+                if (!scope)
                         return false;
 
-                *ret |= 1u << bit;
+                *ret |= scope;
                 p += n;
                 if (!*p)
                         return true;
@@ -59,22 +55,16 @@ bool serve_scopes_read(const char *text, unsigned *ret)
 
 static void put_token(const struct token *t, struct buf *out)
 {
-        const char *comma = "";
-        buf_puts(out, "{\"id\":");
-        buf_json(out, span_str(t->id));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "id", t->id);
         buf_member(out, "tenant", t->tenant);
         if (t->person[0])
                 buf_member(out, "person", t->person);
         if (t->groups[0])
                 buf_member(out, "groups", t->groups);
-        buf_puts(out, ",\"scopes\":[");
-        for (unsigned bit = 0; scope_name(bit); bit++)
-                if (t->scopes & 1u << bit) {
-                        buf_printf(out, "%s\"%s\"", comma, scope_name(bit));
-                        comma = ",";
-                }
-        buf_printf(out, "],\"created\":%lld,\"expires\":%lld", (long long) t->created,
-                   (long long) t->expires);
+        scopes_put(t->scopes, "scopes", out);
+        buf_member_int(out, "created", t->created);
+        buf_member_int(out, "expires", t->expires);
 }
 
 /* Replaces the file as a whole: a server reads the old one or the new one. */
@@ -82,11 +72,13 @@ static int store(int dir, const struct tokens *t, struct err *e)
 {
         AUTO_BUF(out);
         for (size_t i = 0; i < t->n; i++) {
-                put_token(&t->v[i], &out);
+                AUTO_BUF(line);
+                put_token(&t->v[i], &line);
                 if (t->v[i].mark[0])
-                        buf_member(&out, "mark", t->v[i].mark);
-                buf_member(&out, "sha256", t->v[i].digest);
-                buf_puts(&out, "}\n");
+                        buf_member(&line, "mark", t->v[i].mark);
+                buf_member(&line, "sha256", t->v[i].digest);
+                buf_printf(&out, "%s}\n", buf_str(&line));
+                out.failed |= line.failed;
         }
 
         AUTO_FD(fd, openat(dir, "tokens.new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600));
@@ -116,16 +108,6 @@ static int has_tenant(int dir, const char *config, const char *name, struct err 
         (void) err_set(e, ERR_USAGE, 0, "there is no tenant `%.64s`", name);
         (void) snprintf(path, sizeof path, "cordon serve tenant new %.64s", name);
         return serve_hint(e, config, path);
-}
-
-static int put_hex(char *ret, size_t bytes)
-{
-        uint8_t bits[32];
-        if (getrandom(bits, bytes, 0) != (ssize_t) bytes)
-                return -1;
-        for (size_t i = 0; i < bytes; i++)
-                (void) snprintf(ret + 2 * i, 3, "%02x", bits[i]);
-        return 0;
 }
 
 /* The tenant that it was made for does not exist, or not any more. */
@@ -189,7 +171,7 @@ int serve_token_new(const struct serve_new_token *n, char ret[SERVE_TOKEN_MAX], 
                 memcpy(v->mark, mark, sizeof v->mark);
                 (void) snprintf(v->person, sizeof v->person, "%s", n->person ? n->person : "");
                 (void) snprintf(v->groups, sizeof v->groups, "%s", n->groups ? n->groups : "");
-                r = put_hex(v->id, 8) < 0 || put_hex(secret, 32) < 0
+                r = random_hex(v->id, 8) < 0 || random_hex(secret, 32) < 0
                             ? err_set(e, ERR_IO, errno, "no random bits")
                             : 0;
         }
@@ -217,10 +199,10 @@ char *serve_token_list(const char *config, bool json, cordon_error *ce)
         for (size_t i = 0; i < t.n; i++) {
                 bool expired = t.v[i].expires <= clock_wall_s(), gone = is_void(dir, &t.v[i]);
                 if (json) {
-                        buf_puts(&out, i ? "," : "");
                         put_token(&t.v[i], &out);
-                        buf_printf(&out, ",\"expired\":%s,\"void\":%s}", expired ? "true" : "false",
-                                   gone ? "true" : "false");
+                        buf_member_bool(&out, "expired", expired);
+                        buf_member_bool(&out, "void", gone);
+                        buf_putc(&out, '}');
                         continue;
                 }
                 buf_printf(&out, "%s  %-16s  %s  ", t.v[i].id, t.v[i].tenant[0] ? t.v[i].tenant : "-",
@@ -394,6 +376,9 @@ char *serve_tenant_forget(const cordon_context *host, const char *config, const 
         return out.p;
 }
 
+static void list_name(void *ctx, const char *name) { buf_printf(ctx, "%s\n", name); }
+static void list_json(void *ctx, const char *name) { buf_member(ctx, NULL, name); }
+
 char *serve_tenant_list(const char *config, bool json, cordon_error *ce)
 {
         struct err *e = (struct err *) ce;
@@ -402,17 +387,8 @@ char *serve_tenant_list(const char *config, bool json, cordon_error *ce)
         if (dir < 0)
                 return NULL;
 
-        int fd = openat(dir, "tenants", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        const char *comma = "";
         buf_puts(&out, json ? "[" : "");
-        for (struct dirent *x; d && (x = readdir(d));)
-                if (token_is_name(x->d_name)) {
-                        buf_printf(&out, json ? "%s\"%s\"" : "%s%s\n", comma, x->d_name);
-                        comma = json ? "," : "";
-                }
-        if (d)
-                (void) closedir(d);
+        names_each(dir, "tenants", "", json ? list_json : list_name, &out);
         buf_puts(&out, json ? "]\n" : "");
         if (!out.failed && out.p)
                 return out.p;

@@ -7,42 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const struct {
-        unsigned status;
-        const char *text;
-} texts[] = {
-        { 200, "OK" },
-        { 201, "Created" },
-        { 202, "Accepted" },
-        { 204, "No Content" },
-        { 400, "Bad Request" },
-        { 401, "Unauthorized" },
-        { 403, "Forbidden" },
-        { 404, "Not Found" },
-        { 405, "Method Not Allowed" },
-        { 408, "Request Timeout" },
-        { 409, "Conflict" },
-        { 413, "Content Too Large" },
-        { 415, "Unsupported Media Type" },
-        { 417, "Expectation Failed" },
-        { 421, "Misdirected Request" },
-        { 422, "Unprocessable Content" },
-        { 429, "Too Many Requests" },
-        { 431, "Request Header Fields Too Large" },
-        { 500, "Internal Server Error" },
-        { 501, "Not Implemented" },
-        { 503, "Service Unavailable" },
-        { 505, "HTTP Version Not Supported" },
-};
-
-const char *status_text(unsigned status)
-{
-        for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-                if (texts[i].status == status)
-                        return texts[i].text;
-        return "Error";
-}
-
 void reply_problem(struct reply *r, unsigned status, const char *code, const char *detail, const char *hint)
 {
         buf_done(&r->body);
@@ -52,7 +16,7 @@ void reply_problem(struct reply *r, unsigned status, const char *code, const cha
         AUTO_BUF(type);
         buf_printf(&type, "urn:cordon:error:%s", code);
         buf_json(&r->body, buf_span(&type));
-        buf_member(&r->body, "title", status_text(status));
+        buf_member(&r->body, "title", http_status_text(status));
         buf_printf(&r->body, ",\"status\":%u", status);
         buf_member(&r->body, "detail", detail);
         if (hint && hint[0])
@@ -125,4 +89,12 @@ void reply_later(struct reply *r, unsigned status, unsigned seconds, const char 
         reply_problem(r, status, status == 503 ? "unavailable" : "limit", detail,
                       "try again when Retry-After has passed");
         (void) snprintf(r->extra, sizeof r->extra, "Retry-After: %u\r\n", seconds ? seconds : 1);
+}
+
+void reply_done(struct reply *r, unsigned status, int failed, const cordon_error *e)
+{
+        if (failed < 0)
+                reply_error(r, status_of(e), e);
+        else
+                reply_json(r, status);
 }

@@ -16,8 +16,8 @@ void get_approvals(struct serve_call *c, struct reply *r)
         AUTO_BUF(items);
         AUTO_BUF(grants);
         approvals_put(c->s, &c->client->admitted, &items, &grants);
-        buf_puts(&r->body, "{\"person\":");
-        buf_json(&r->body, span_str(c->client->admitted.person));
+        buf_putc(&r->body, '{');
+        buf_member(&r->body, "person", c->client->admitted.person);
         buf_printf(&r->body, ",\"approvals\":[%s],\"grants\":[%s]}", buf_str(&items), buf_str(&grants));
         r->body.failed |= items.failed || grants.failed;
         reply_json(r, 200);
@@ -30,7 +30,7 @@ void get_approval_events(struct serve_call *c, struct reply *r)
                 return;
         }
         client_begin_events(c->client);
-        c->client->busy = true;
+        c->client->h.busy = true;
 }
 
 /* ---- one of them ---- */
@@ -54,7 +54,7 @@ static bool ask_one(void *ctx, const struct asker *a)
 {
         struct asked *q = ctx;
         q->answer = asker_ask(a, q->who, q->request, &q->text);
-        const char *code = q->answer ? body_text(json_root(q->answer), "code") : NULL;
+        const char *code = q->answer ? json_str(json_root(q->answer), "code") : NULL;
         q->of = *a;
         if (q->answer && !(code && strcmp(code, "not-pending") == 0))
                 return true;
@@ -83,7 +83,7 @@ static void asked_done(struct asked *q)
         cordon_free(q->text);
 }
 
-static bool is_good(const struct asked *q) { return body_true(json_root(q->answer), "ok"); }
+static bool is_good(const struct asked *q) { return json_is_true(json_root(q->answer), "ok"); }
 
 static void refuse(const struct asked *q, struct reply *r)
 {
@@ -106,7 +106,7 @@ static void refuse(const struct asked *q, struct reply *r)
                 { "closed", 403, "cordon approve stats says why" },
         };
         const struct json *o = json_root(q->answer);
-        const char *code = body_text(o, "code"), *text = body_text(o, "error");
+        const char *code = json_str(o, "code"), *text = json_str(o, "error");
         for (size_t i = 0; code && i < sizeof rows / sizeof *rows; i++)
                 if (strcmp(code, rows[i].code) == 0) {
                         reply_problem(r, rows[i].status, code, text ? text : code, rows[i].hint);
@@ -120,19 +120,14 @@ static void refuse(const struct asked *q, struct reply *r)
 /* Why it asks: the line, and who wanted what. */
 static void put_why(const struct asked *q, struct buf *out)
 {
-        const struct json *item = body_member(json_root(q->answer), "item", JSON_OBJECT);
-        const char *door = item ? body_text(item, "door") : NULL;
-        buf_puts(out, ",\"why\":{\"door\":");
-        buf_json(out, span_str(door ? door : ""));
+        const struct json *item = json_of(json_root(q->answer), "item", JSON_OBJECT);
+        const char *door = item ? json_str(item, "door") : NULL;
+        buf_member_json(out, "why", "{");
+        buf_member(out, "door", door ? door : "");
         if (q->of.job) {
                 buf_member(out, "asked_by", q->of.job->person);
                 buf_member(out, "policy", q->of.job->policy_name);
-                buf_puts(out, ",\"argv\":[");
-                for (char **w = q->of.job->argv; w && *w; w++) {
-                        buf_puts(out, w == q->of.job->argv ? "" : ",");
-                        buf_json(out, span_str(*w));
-                }
-                buf_putc(out, ']');
+                job_put_argv(q->of.job, out);
         } else if (q->of.session)
                 buf_member(out, "policy", q->of.session->policy_name);
         else
@@ -169,7 +164,7 @@ void get_approval(struct serve_call *c, struct reply *r)
 static bool read_answer(struct serve_call *c, struct buf *ret, struct reply *r)
 {
         const struct json *o = c->json;
-        const char *answer = body_text(o, "answer"), *digest = body_text(o, "digest");
+        const char *answer = json_str(o, "answer"), *digest = json_str(o, "digest");
         if (strcmp(answer, "yes") != 0 && strcmp(answer, "no") != 0) {
                 reply_problem(r, 422, "usage", "`answer` is yes or no", NULL);
                 return false;
@@ -200,12 +195,12 @@ void post_approval(struct serve_call *c, struct reply *r)
         if (!read_answer(c, &request, r) || !ask_all(c, buf_str(&request), &q, r))
                 return;
 
-        const char *state = body_text(json_root(q.answer), "state");
+        const char *state = json_str(json_root(q.answer), "state");
         if (is_good(&q) && state) {
-                buf_puts(&r->body, "{\"state\":");
-                buf_json(&r->body, span_str(state));
-                buf_printf(&r->body, ",\"decoy\":%s}",
-                           body_true(json_root(q.answer), "decoy") ? "true" : "false");
+                buf_putc(&r->body, '{');
+                buf_member(&r->body, "state", state);
+                buf_member_bool(&r->body, "decoy", json_is_true(json_root(q.answer), "decoy"));
+                buf_putc(&r->body, '}');
                 reply_json(r, 200);
                 tenant_book(c->tenant)->asked++;
         } else
@@ -225,8 +220,7 @@ static bool revoke_one(void *ctx, const struct asker *a)
 {
         struct taken *t = ctx;
         struct json_doc *d = asker_ask(a, t->who, t->request, NULL);
-        const struct json *n = d ? body_member(json_root(d), "revoked", JSON_INT) : NULL;
-        t->revoked += n ? n->integer : 0;
+        t->revoked += d ? json_int_or(json_root(d), "revoked", 0) : 0;
         json_free(d);
         return false;
 }

@@ -19,10 +19,7 @@ static const char *run_of(struct serve_call *c, struct reply *r)
 void get_changes(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        if (cordon_work_list(tenant_context(c->tenant), 1, add, &r->body, &e) < 0)
-                reply_error(r, status_of(&e), &e);
-        else
-                reply_json(r, 200);
+        reply_done(r, 200, cordon_work_list(tenant_context(c->tenant), 1, add, &r->body, &e), &e);
 }
 
 void get_change(struct serve_call *c, struct reply *r)
@@ -40,12 +37,8 @@ void get_change(struct serve_call *c, struct reply *r)
         bool text = strcmp(form, "text") == 0;
         if (text)
                 o.form = CORDON_WORK_TEXT;
-        if (cordon_work_diff(tenant_context(c->tenant), &o, &entries, &e) < 0) {
-                reply_error(r, status_of(&e), &e);
-                return;
-        }
-        reply_json(r, 200);
-        if (text)
+        reply_done(r, 200, cordon_work_diff(tenant_context(c->tenant), &o, &entries, &e), &e);
+        if (text && r->status == 200)
                 r->type = "text/plain; charset=utf-8";
 }
 
@@ -59,16 +52,16 @@ void post_apply(struct serve_call *c, struct reply *r)
         if (!o.run)
                 return;
 
-        o.include_flagged = body_true(c->json, "flagged");
+        o.include_flagged = json_is_true(c->json, "flagged");
         o.approved = approved;
         char *question = approved ? NULL : cordon_work_question(tenant_context(c->tenant), &o, &e);
         if (question && question[0]) {
                 buf_puts(&r->body, question);
                 r->status = STATUS_ASKS;
-        } else if (cordon_work_apply(tenant_context(c->tenant), &o, &done, &e) < 0)
-                reply_error(r, status_of(&e), &e);
-        else
-                reply_json(r, done.conflicts ? 409 : 200);
+        } else {
+                int failed = cordon_work_apply(tenant_context(c->tenant), &o, &done, &e);
+                reply_done(r, done.conflicts ? 409 : 200, failed, &e);
+        }
         cordon_free(question);
 }
 
@@ -80,10 +73,8 @@ void post_undo(struct serve_call *c, struct reply *r)
         if (!o.run)
                 return;
 
-        if (cordon_work_undo(tenant_context(c->tenant), &o, &done, &e) < 0)
-                reply_error(r, status_of(&e), &e);
-        else
-                reply_json(r, done.conflicts ? 409 : 200);
+        int failed = cordon_work_undo(tenant_context(c->tenant), &o, &done, &e);
+        reply_done(r, done.conflicts ? 409 : 200, failed, &e);
 }
 
 void delete_change(struct serve_call *c, struct reply *r)
@@ -91,11 +82,8 @@ void delete_change(struct serve_call *c, struct reply *r)
         cordon_error e = { 0 };
         char run[64];
         const char *which = run_of(c, r);
-        if (!which)
-                return;
-
-        if (cordon_work_discard(tenant_context(c->tenant), which, 1, add, &r->body, run, &e) < 0)
-                reply_error(r, status_of(&e), &e);
-        else
-                reply_json(r, 200);
+        if (which)
+                reply_done(r, 200,
+                           cordon_work_discard(tenant_context(c->tenant), which, 1, add, &r->body, run, &e),
+                           &e);
 }

@@ -50,12 +50,12 @@ static void put_entry(int dir, const char *name, struct buf *out)
                            : S_ISDIR(st.st_mode) ? "directory"
                            : S_ISLNK(st.st_mode) ? "symlink"
                                                  : "other";
-        buf_puts(out, out->p[out->n - 1] == '[' ? "" : ",");
-        buf_puts(out, "{\"name\":");
-        buf_json(out, span_str(name));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "name", name);
         buf_member(out, "kind", kind);
-        buf_printf(out, ",\"bytes\":%lld,\"changed\":%lld}", (long long) st.st_size,
-                   (long long) st.st_mtim.tv_sec);
+        buf_member_int(out, "bytes", st.st_size);
+        buf_member_int(out, "changed", st.st_mtim.tv_sec);
+        buf_putc(out, '}');
 }
 
 static void list(int fd, struct reply *r)
@@ -150,14 +150,14 @@ static int open_parent(int root, const char *path, const char **ret_name)
 void put_file(struct serve_call *c, struct reply *r)
 {
         const char *name = NULL;
-        char id[ID_MAX], temporary[ID_MAX + 16];
+        char id[RANDOM_NAME], temporary[RANDOM_NAME + 16];
         struct stat st;
         AUTO_FD(dir, open_parent(tenant_root(c->tenant), c->arg, &name));
         if (dir >= 0 && strlen(name) > NAME_MAX) {
                 fd_close(&dir);
                 errno = ENAMETOOLONG;
         }
-        if (dir < 0 || random_id("f", id) < 0) {
+        if (dir < 0 || random_name("f", id) < 0) {
                 fail(r, "write");
                 return;
         }

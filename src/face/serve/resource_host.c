@@ -5,8 +5,8 @@
 
 void get_health(struct serve_call *c, struct reply *r)
 {
-        buf_puts(&r->body, "{\"status\":");
-        buf_json(&r->body, span_str(c->s->draining ? "draining" : "ok"));
+        buf_putc(&r->body, '{');
+        buf_member(&r->body, "status", c->s->draining ? "draining" : "ok");
         buf_member(&r->body, "version", cordon_version());
         buf_putc(&r->body, '}');
         reply_json(r, c->s->draining ? 503 : 200);
@@ -85,12 +85,13 @@ static void put_tenant(struct tenant *t, struct buf *out)
                        { "denials", denied(t) },
                        { "rejected", rejected(t) },
                        { "weight", tenant_turns(t)->weight } };
-        buf_puts(out, "{\"name\":");
-        buf_json(out, span_str(tenant_label(t)));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "name", tenant_label(t));
         for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
-                buf_printf(out, ",\"%s\":%llu", counts[i].name, (unsigned long long) counts[i].value);
+                buf_member_int(out, counts[i].name, (long long) counts[i].value);
         buf_member(out, "pool", tenant_pool(t));
-        buf_printf(out, ",\"share\":%s}", tenant_is_alone(t) ? "false" : "true");
+        buf_member_bool(out, "share", !tenant_is_alone(t));
+        buf_putc(out, '}');
 }
 
 /* Those that were used since the start, with their figures; and the names of all. */
@@ -100,10 +101,8 @@ void get_tenants(struct serve_call *c, struct reply *r)
         cordon_error e;
         char *all = serve_tenant_list(c->s->o->config, true, &e);
         buf_puts(&r->body, "{\"tenants\":[");
-        for (size_t i = 0; (t = tenants_at(c->s->tenants, i)); i++) {
-                buf_puts(&r->body, i ? "," : "");
+        for (size_t i = 0; (t = tenants_at(c->s->tenants, i)); i++)
                 put_tenant(t, &r->body);
-        }
 
         buf_printf(&r->body, "],\"all\":%s}", all ? all : "[]");
         cordon_free(all);

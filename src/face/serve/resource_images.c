@@ -29,9 +29,7 @@ void get_images(struct serve_call *c, struct reply *r)
         }
 
         list[strcspn(list, "\n")] = '\0';
-        buf_puts(&r->body, "{\"images\":");
-        buf_puts(&r->body, list);
-        buf_putc(&r->body, '}');
+        buf_printf(&r->body, "{\"images\":%s}", list);
         cordon_free(list);
         reply_json(r, 200);
 }
@@ -92,7 +90,7 @@ static int bring(struct serve_call *c, int to, struct reply *r)
                 return -1;
         }
 
-        int copied = copy_file(c, body_text(c->json, "file"), to);
+        int copied = copy_file(c, json_str(c->json, "file"), to);
         if (copied < 0)
                 reply_problem(r, errno == ENOENT || errno == ENOTDIR ? 404 : 422, "file", strerror(errno),
                               "PUT /v1/files/PATH stores one");
@@ -125,7 +123,7 @@ static void refuse(const cordon_error *e, struct reply *r)
 void post_image(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        char name[ID_MAX], below[ID_MAX + 16], path[PATH_BYTES];
+        char name[RANDOM_NAME], below[RANDOM_NAME + 16], path[PATH_BYTES];
         if (count_images(c) >= IMAGES_MAX) {
                 reply_problem(r, 409, "limit", "the tenant has as many images as it may",
                               "DELETE /v1/images/ID removes one");
@@ -133,7 +131,7 @@ void post_image(struct serve_call *c, struct reply *r)
         }
 
         AUTO_FD(dir, open_uploads(c));
-        AUTO_FD(fd, dir < 0 || random_id("u", name) < 0
+        AUTO_FD(fd, dir < 0 || random_name("u", name) < 0
                             ? -1
                             : openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0) {
@@ -153,9 +151,9 @@ void post_image(struct serve_call *c, struct reply *r)
 
         struct err ignored;
         struct json_doc *d = json_parse_data("entry", span_str(entry), &ignored);
-        const char *id = d ? body_text(json_root(d), "id") : NULL;
-        buf_puts(&r->body, "{\"id\":");
-        buf_json(&r->body, span_str(id ? id : ""));
+        const char *id = d ? json_str(json_root(d), "id") : NULL;
+        buf_putc(&r->body, '{');
+        buf_member(&r->body, "id", id ? id : "");
         AUTO_BUF(line);
         buf_printf(&line, "root %s", id ? id : "");
         buf_member(&r->body, "line", buf_str(&line));

@@ -15,10 +15,8 @@ static void put_record(void *ctx, const char *json, const char *line)
 {
         struct buf *out = ctx;
         (void) line;
-        if (out->n > ROOM_MAX)
-                return;
-        buf_puts(out, out->p[out->n - 1] == '[' ? "" : ",");
-        buf_puts(out, json);
+        if (out->n <= ROOM_MAX)
+                buf_member_json(out, NULL, json);
 }
 
 /* A parameter that is there has to be a number: one that is ignored would answer another question. */

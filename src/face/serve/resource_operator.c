@@ -12,24 +12,12 @@
 void get_token(struct serve_call *c, struct reply *r)
 {
         const struct admitted *a = &c->client->admitted;
-        const char *name;
-        bool first = true;
-        buf_puts(&r->body, "{\"tenant\":");
-        if (c->tenant)
-                buf_json(&r->body, span_str(tenant_label(c->tenant)));
-        else
-                buf_puts(&r->body, "null");
+        buf_putc(&r->body, '{');
+        buf_member(&r->body, "tenant", c->tenant ? tenant_label(c->tenant) : NULL);
         buf_member(&r->body, "person", a->person);
-        buf_printf(&r->body, ",\"expires\":%lld,\"scopes\":[", (long long) a->expires);
-        for (unsigned bit = 0; (name = scope_name(bit)); bit++) {
-                if (!(a->scopes & 1u << bit))
-                        continue;
-                buf_puts(&r->body, first ? "" : ",");
-                buf_json(&r->body, span_str(name));
-                first = false;
-        }
-
-        buf_puts(&r->body, "]}");
+        buf_member_int(&r->body, "expires", a->expires);
+        scopes_put(a->scopes, "scopes", &r->body);
+        buf_putc(&r->body, '}');
         reply_json(r, 200);
 }
 
@@ -45,8 +33,8 @@ void get_pool(struct serve_call *c, struct reply *r)
         if (stats)
                 buf_printf(&r->body, "{\"plans\":%s,\"stats\":%s}", plans, stats);
         else {
-                buf_puts(&r->body, "{\"plans\":[],\"why\":");
-                buf_json(&r->body, span_str(e.what));
+                buf_puts(&r->body, "{\"plans\":[]");
+                buf_member(&r->body, "why", e.what);
                 buf_putc(&r->body, '}');
         }
         reply_json(r, 200);
@@ -57,24 +45,15 @@ void get_pool(struct serve_call *c, struct reply *r)
 
 /* ---- audits ---- */
 
-struct audits {
-        struct buf *out;
-        bool any;
-};
-
 /* Of `cordon selftest audit`, not of claims. */
 static void put_audit(void *ctx, const char *json, const char *line)
 {
-        struct audits *a = ctx;
         struct err ignored;
         (void) line;
         struct json_doc *d = json_parse("record", span_str(json), &ignored);
-        const char *target = d ? body_text(json_root(d), "target") : NULL;
-        if (target && strcmp(target, "debt") == 0) {
-                buf_puts(a->out, a->any ? "," : "");
-                buf_puts(a->out, json);
-                a->any = true;
-        }
+        const char *target = d ? json_str(json_root(d), "target") : NULL;
+        if (target && strcmp(target, "debt") == 0)
+                buf_member_json(ctx, NULL, json);
         json_free(d);
 }
 
@@ -83,12 +62,11 @@ void get_audits(struct serve_call *c, struct reply *r)
 {
         enum { AUDITS_MAX = 100 };
         cordon_error e = { 0 };
-        struct audits a = { &r->body, false };
         uint64_t cursor = 1; /* not from the first record: such a question would be recorded as a look */
         cordon_log_filter f = { .kind = "audit", .last = AUDITS_MAX };
         cordon_context *cx = cordon_context_new(c->s->o->environment);
         buf_puts(&r->body, "{\"audits\":[");
-        if (!cx || (cordon_log_each(cx, &f, &cursor, put_audit, &a, &e) < 0 && e.sys != ENOENT)) {
+        if (!cx || (cordon_log_each(cx, &f, &cursor, put_audit, &r->body, &e) < 0 && e.sys != ENOENT)) {
                 reply_error(r, status_of(&e), &e);
                 cordon_context_free(cx);
                 return;

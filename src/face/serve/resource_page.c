@@ -22,9 +22,9 @@ static void give(struct reply *r, struct span bytes, const char *type)
 void get_page(struct serve_call *c, struct reply *r)
 {
         static const char mark[] = "NONCE";
-        char nonce[ID_MAX];
+        char nonce[RANDOM_NAME];
         (void) c;
-        if (random_id("n", nonce) < 0) {
+        if (random_name("n", nonce) < 0) {
                 reply_problem(r, 503, "random", "the kernel has no random bits", NULL);
                 return;
         }

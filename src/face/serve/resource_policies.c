@@ -8,12 +8,7 @@
 
 #include <string.h>
 
-static void put_name(void *ctx, const char *name)
-{
-        struct buf *out = ctx;
-        buf_puts(out, out->p[out->n - 1] == '[' ? "" : ",");
-        buf_json(out, span_str(name));
-}
+static void put_name(void *ctx, const char *name) { buf_member(ctx, NULL, name); }
 
 void get_policies(struct serve_call *c, struct reply *r)
 {
@@ -70,8 +65,8 @@ void get_policy(struct serve_call *c, struct reply *r)
         char *digest = doors ? cordon_policy_view(held_policy(p), CORDON_VIEW_DIGEST, &e) : NULL;
         if (digest) {
                 digest[strcspn(digest, "\n")] = '\0';
-                buf_puts(&r->body, "{\"name\":");
-                buf_json(&r->body, span_str(c->arg));
+                buf_putc(&r->body, '{');
+                buf_member(&r->body, "name", c->arg);
                 buf_member(&r->body, "digest", digest);
                 buf_member(&r->body, "doors", doors);
                 put_versions(c, &r->body);
@@ -105,8 +100,8 @@ static bool take_rule(const struct serve_call *c, struct canary_rule *ret, struc
 
 static void answer(struct serve_call *c, unsigned status, struct reply *r)
 {
-        buf_puts(&r->body, "{\"name\":");
-        buf_json(&r->body, span_str(c->arg));
+        buf_putc(&r->body, '{');
+        buf_member(&r->body, "name", c->arg);
         put_versions(c, &r->body);
         buf_putc(&r->body, '}');
         reply_json(r, status);
@@ -173,7 +168,7 @@ void post_promote(struct serve_call *c, struct reply *r)
 void post_rollback(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        unsigned to = (unsigned) body_int(c->json, "version", 0); /* 0: the one before */
+        unsigned to = (unsigned) json_int_or(c->json, "version", 0); /* 0: the one before */
         if (!token_is_name(c->arg) || versions_roll_back(directory_of(c), c->arg, to, (struct err *) &e) < 0)
                 reply_error(r, e.what[0] ? status_of(&e) : 404, &e);
         else

@@ -21,7 +21,7 @@ static int refuse(cordon_error *e, const char *what)
 
 static int take_argv(struct job *j, const struct json *o, cordon_error *e)
 {
-        const struct json *list = body_member(o, "argv", JSON_ARRAY);
+        const struct json *list = json_of(o, "argv", JSON_ARRAY);
         size_t n = 0;
         for (const struct json *w = list->child; w; w = w->next)
                 n++;
@@ -87,14 +87,14 @@ static int take_policy(struct job *j, const struct json *o, cordon_error *e)
 
 static int take_output(struct job *j, const struct json *o, cordon_error *e)
 {
-        const char *form = body_text(o, "output");
+        const char *form = json_str(o, "output");
         j->raw = form && strcmp(form, "base64") == 0;
         return !form || j->raw || strcmp(form, "text") == 0 ? 0 : refuse(e, "`output` is text or base64");
 }
 
 static int take_order(struct job *j, const struct json *o, cordon_error *e)
 {
-        j->timeout_ns = (uint64_t) body_int(o, "timeout", 0) * 1000000000u;
+        j->timeout_ns = (uint64_t) json_int_or(o, "timeout", 0) * 1000000000u;
         return take_argv(j, o, e) < 0 || take_input(j, o, e) < 0 || take_output(j, o, e) < 0 ||
                                take_policy(j, o, e) < 0
                        ? -1
@@ -159,7 +159,7 @@ void post_run(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
         char digest[65];
-        bool later = (c->r->async || body_member(c->json, "wait", JSON_FALSE)) && !c->r->events;
+        bool later = (c->r->async || json_of(c->json, "wait", JSON_FALSE)) && !c->r->events;
         sha256_hex(c->body, digest);
         if (is_repeated(c, digest, later, r) || !has_room(c, r))
                 return;
@@ -190,8 +190,8 @@ void get_runs(struct serve_call *c, struct reply *r)
 {
         buf_puts(&r->body, "{\"runs\":[");
         for (const struct job *j = tenant_book(c->tenant)->jobs; j; j = j->next) {
+                buf_key(&r->body, NULL);
                 job_put(j, false, &r->body);
-                buf_puts(&r->body, j->next ? "," : "");
         }
         buf_puts(&r->body, "]}");
         reply_json(r, 200);

@@ -77,29 +77,21 @@ void sessions_free(struct server *s)
 
 static void put_session(const struct session *x, struct buf *out)
 {
-        buf_puts(out, "{\"id\":");
-        buf_json(out, span_str(x->id));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "id", x->id);
         buf_member(out, "state",
                    x->ended                   ? "ended"
                    : x->over                  ? "ending"
                    : cordon_box_is_up(x->box) ? "up"
                                               : "starting");
         buf_member(out, "policy", x->policy_name);
-        buf_printf(out, ",\"created\":%lld,\"runs\":%u", (long long) x->created_s, x->jobs);
+        buf_member_int(out, "created", x->created_s);
+        buf_member_int(out, "runs", x->jobs);
         if (x->box)
                 buf_member(out, "run", cordon_session_id(x->box));
         if (x->work[0])
                 buf_member(out, "changes", x->work);
         buf_putc(out, '}');
-}
-
-static bool set_up(cordon_box *b, const char *work)
-{
-        return (!work || cordon_box_set(b, CORDON_CWD, work) == 0) &&
-               cordon_box_set(b, CORDON_SINGLE_THREAD, "1") == 0 &&
-               cordon_box_set(b, CORDON_CWD_MADE, "1") == 0 &&
-               cordon_box_set(b, CORDON_OBSERVE, "denials") == 0 &&
-               cordon_box_set(b, CORDON_LEDGER, "require") == 0;
 }
 
 static void on_held(void *ctx, const char *id, const char *effect, unsigned within_s)
@@ -123,7 +115,8 @@ static int start(struct session *x, const char *policy, const char *person, cord
 
         (void) snprintf(x->policy_name, sizeof x->policy_name, "%.64s", policy);
         x->box = cordon_box_new(held_policy(x->policy));
-        if (!x->box || !set_up(x->box, held_policy_directory(x->policy)) || random_id("s", x->id) < 0)
+        if (!x->box || !job_set_up(x->box, held_policy_directory(x->policy), NULL) ||
+            random_name("s", x->id) < 0)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a session");
         cordon_box_on_held(x->box, on_held, x->tenant);
         return cordon_box_asked_by(x->box, person, e) < 0 ? -1 : cordon_session_start(x->box, e);
@@ -175,17 +168,15 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
 
 void post_session(struct serve_call *c, struct reply *r)
 {
-        const char *policy = body_text(c->json, "policy");
+        const char *policy = json_str(c->json, "policy");
         begin(c, policy ? policy : "default", r);
 }
 
 void get_sessions(struct serve_call *c, struct reply *r)
 {
         buf_puts(&r->body, "{\"sessions\":[");
-        for (const struct session *x = tenant_book(c->tenant)->sessions; x; x = x->next) {
+        for (const struct session *x = tenant_book(c->tenant)->sessions; x; x = x->next)
                 put_session(x, &r->body);
-                buf_puts(&r->body, x->next ? "," : "");
-        }
         buf_puts(&r->body, "]}");
         reply_json(r, 200);
 }

@@ -5,34 +5,21 @@
 #include "face/serve/resources.h"
 
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 void get_vault(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
         char *list = cordon_vault_list(tenant_context(c->tenant), 1, &e);
-        if (!list) {
-                reply_error(r, status_of(&e), &e);
-                return;
-        }
-        buf_puts(&r->body, list);
+        buf_puts(&r->body, list ? list : "");
+        reply_done(r, 200, list ? 0 : -1, &e);
         cordon_free(list);
-        reply_json(r, 200);
-}
-
-static int secret_file(const struct json *secret)
-{
-        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "secret", MFD_CLOEXEC));
-        bool good = fd >= 0 && fd_write_all(fd, secret->str, secret->len) == 0 && lseek(fd, 0, SEEK_SET) == 0;
-        return good ? TAKE_FD(fd) : -1;
 }
 
 /* Of a credential that exists, the secret, its time and what it is for are replaced, and nothing else. */
 static const char *beside_rotate(const struct json *o)
 {
         static const char *const first_only[] = { "env", "header", "query", "basic", "sigv4", "test" };
-        for (size_t i = 0; body_true(o, "rotate") && i < sizeof first_only / sizeof *first_only; i++)
+        for (size_t i = 0; json_is_true(o, "rotate") && i < sizeof first_only / sizeof *first_only; i++)
                 if (json_get(o, first_only[i]))
                         return first_only[i];
         return NULL;
@@ -55,31 +42,27 @@ static bool check(const struct serve_call *c, struct reply *r)
 void put_credential(struct serve_call *c, struct reply *r)
 {
         cordon_error e = { 0 };
-        const struct json *o = c->json;
+        const struct json *o = c->json, *secret = json_get(o, "secret");
         if (!check(c, r))
                 return;
 
-        AUTO_FD(fd, secret_file(json_get(o, "secret")));
+        AUTO_FD(fd, fd_memory("secret", secret->str, secret->len));
         const cordon_credential v = { .name = c->arg,
-                                      .env = body_text(o, "env"),
-                                      .header = body_text(o, "header"),
-                                      .query = body_text(o, "query"),
-                                      .basic = body_text(o, "basic"),
-                                      .scope = body_text(o, "scope"),
-                                      .sigv4 = body_true(o, "sigv4"),
-                                      .test = body_true(o, "test"),
-                                      .ttl_s = (uint64_t) body_int(o, "ttl", 0),
+                                      .env = json_str(o, "env"),
+                                      .header = json_str(o, "header"),
+                                      .query = json_str(o, "query"),
+                                      .basic = json_str(o, "basic"),
+                                      .scope = json_str(o, "scope"),
+                                      .sigv4 = json_is_true(o, "sigv4"),
+                                      .test = json_is_true(o, "test"),
+                                      .ttl_s = (uint64_t) json_int_or(o, "ttl", 0),
                                       .secret_fd = fd,
                                       .passphrase_fd = -1 };
-        bool again = body_true(o, "rotate");
+        bool again = json_is_true(o, "rotate");
         int failed = again ? cordon_vault_rotate(tenant_context(c->tenant), &v, &e)
                            : cordon_vault_add(tenant_context(c->tenant), &v, &e);
-        if (failed < 0) {
-                reply_error(r, status_of(&e), &e);
-                return;
-        }
         buf_puts(&r->body, "{}");
-        reply_json(r, again ? 200 : 201);
+        reply_done(r, again ? 200 : 201, failed, &e);
 }
 
 void delete_credential(struct serve_call *c, struct reply *r)

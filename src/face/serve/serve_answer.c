@@ -1,107 +1,63 @@
 /* SPDX-License-Identifier: MIT */
 /* face/serve/serve_answer.c - answers and events to a client. Never blocks the loop, which drives boxes. */
-#include "base/clock.h"
 #include "face/serve/internal.h"
-
-#include <errno.h>
-#include <sys/socket.h>
-
-void client_due(struct client *c, unsigned seconds)
-{
-        c->deadline_ns = clock_mono_ns() + seconds * 1000000000ull;
-}
-
-void client_flush(struct client *c)
-{
-        while (c->sent < c->out.n && !c->gone) {
-                ssize_t n = send(c->fd, c->out.p + c->sent, c->out.n - c->sent, MSG_NOSIGNAL);
-                if (n < 0 && errno != EINTR && errno != EAGAIN)
-                        c->gone = true;
-                if (n < 0) {
-                        c->unread_ns = c->unread_ns ? c->unread_ns : clock_mono_ns();
-                        return;
-                }
-                c->sent += (size_t) n;
-                client_due(c, WRITE_S);
-        }
-
-        c->sent = c->out.n = c->unread_ns = 0;
-        if (c->busy || c->lingers)
-                return;
-
-        /* What the client still sends is read and dropped: a reset would take the answer with it. */
-        c->lingers = c->last;
-        client_due(c, c->last ? LINGER_S : c->in.in.n ? READ_S : IDLE_S);
-        if (c->last)
-                (void) shutdown(c->fd, SHUT_WR);
-}
-
-static void put_head(struct client *c, const struct reply *r)
-{
-        buf_printf(&c->out, "HTTP/1.1 %u %s\r\nContent-Type: %s\r\nX-Request-Id: %s\r\n", r->status,
-                   status_text(r->status), r->type ? r->type : "application/json", c->id);
-        buf_puts(&c->out, "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n");
-        buf_puts(&c->out, r->extra);
-        if (c->last)
-                buf_puts(&c->out, "Connection: close\r\n");
-}
 
 struct serve_call client_call(struct server *s, struct client *c)
 {
         return (struct serve_call){ .s = s,
                                     .client = c,
-                                    .r = &c->in.r,
-                                    .body = span_of(c->in.body.p ? c->in.body.p : "", c->in.body.n),
+                                    .r = &c->h.in.r,
+                                    .body = span_of(buf_str(&c->h.in.body), c->h.in.body.n),
                                     .tenant = c->admitted.tenant,
                                     .arg = c->admitted.arg };
 }
 
-void client_answer(struct client *c, struct reply *r)
+void client_put(struct client *c, struct reply *r)
 {
         if (r->body.failed)
                 reply_problem(r, 503, "memory", "out of memory", NULL);
 
-        put_head(c, r);
-        buf_printf(&c->out, "Content-Length: %zu\r\n\r\n", r->body.n);
-        buf_add(&c->out, r->body.p ? r->body.p : "", r->body.n);
+        AUTO_BUF(extra);
+        buf_printf(&extra, "X-Request-Id: %s\r\n%s", c->id, r->extra);
+        http_conn_put(&c->h, r->status, r->type ? r->type : "application/json", buf_str(&extra),
+                      span_of(buf_str(&r->body), r->body.n));
         buf_done(&r->body);
-        c->gone |= c->out.failed;
-        c->busy = false;
-        c->again = !c->last && c->in.in.n > 0;
-        if (!c->last)
-                request_next(&c->in);
-        client_flush(c);
+}
+
+void client_answer(struct client *c, struct reply *r)
+{
+        client_put(c, r);
+        http_conn_answered(&c->h);
 }
 
 /* ---- events ---- */
 
 void client_begin_events(struct client *c)
 {
-        struct reply r = { .status = 200, .type = "text/event-stream" };
-        c->last = true;
-        put_head(c, &r);
-        buf_puts(&c->out, "X-Accel-Buffering: no\r\n\r\n");
+        AUTO_BUF(extra);
+        buf_printf(&extra, "X-Request-Id: %s\r\n", c->id);
+        http_conn_stream(&c->h, buf_str(&extra));
 }
 
 static void follow_events(struct client *c)
 {
         enum { AHEAD = 65536 };
         struct job *j = c->job;
-        while (c->out.n - c->sent < AHEAD && c->event_at < j->events.n) {
+        while (c->h.out.n - c->h.sent < AHEAD && c->event_at < j->events.n) {
                 size_t n = j->events.n - c->event_at;
                 n = n < AHEAD ? n : AHEAD;
-                buf_add(&c->out, j->events.p + c->event_at, n);
+                buf_add(&c->h.out, j->events.p + c->event_at, n);
                 c->event_at += n;
-                client_flush(c);
-                if (c->gone || c->out.n > 0)
+                http_conn_flush(&c->h);
+                if (c->h.gone || c->h.out.n > 0)
                         break;
         }
 
         if (j->state == JOB_ENDED && c->event_at >= j->events.n) {
-                c->busy = false;
+                c->h.busy = false;
                 c->job = NULL;
                 j->watchers--;
-                client_flush(c);
+                http_conn_flush(&c->h);
         }
 }
 
@@ -129,7 +85,7 @@ void job_watch(struct client *c, struct job *j, bool events, size_t from)
         c->job = j;
         c->events = events;
         c->event_at = from;
-        c->busy = true;
+        c->h.busy = true;
         j->watchers++;
         if (events)
                 client_begin_events(c);

@@ -56,26 +56,15 @@ static void watch_box(struct watched *w, enum watched_kind kind, size_t index, c
         sooner(w, cordon_box_next_ms(b));
 }
 
-/* A place for one more, if need be that of a client that says or reads nothing. */
-static bool takes_clients(const struct server *s)
-{
-        uint64_t now = clock_mono_ns();
-        for (size_t i = 0; i < CLIENTS_MAX; i++)
-                if (!s->clients[i] || client_may_go(s->clients[i], now))
-                        return true;
-        return false;
-}
-
 static void watch_jobs(struct server *s, struct watched *w)
 {
-        uint64_t now = clock_mono_ns();
         for (size_t i = 0; i < RUNS_MAX; i++) {
                 struct job *j = s->running[i];
                 if (!j)
                         continue;
                 watch_box(w, WATCH_RUN, i, j->box);
                 if (j->deadline_ns && !j->timed_out)
-                        sooner(w, j->deadline_ns <= now ? 0 : (int) ((j->deadline_ns - now) / 1000000 + 1));
+                        sooner(w, clock_left_ms(j->deadline_ns));
         }
         for (size_t i = 0; i < SESSIONS_MAX; i++)
                 if (s->sessions[i])
@@ -87,13 +76,13 @@ static void watch_all(struct server *s, struct watched *w)
         w->n = 0;
         w->next_ms = TICK_MS;
         watch(w, WATCH_SIGNAL, 0, s->signals, POLLIN);
-        bool room = takes_clients(s);
+        bool room = clients_place(s) < CLIENTS_MAX;
         for (size_t i = 0; i < s->listener_count; i++)
                 watch(w, WATCH_LISTENER, i, room ? s->listeners[i] : -1, POLLIN);
         for (size_t i = 0; i < CLIENTS_MAX; i++)
                 if (s->clients[i])
-                        watch(w, WATCH_CLIENT, i, s->clients[i]->fd,
-                              s->clients[i]->out.n ? POLLIN | POLLOUT : POLLIN);
+                        watch(w, WATCH_CLIENT, i, s->clients[i]->h.fd,
+                              s->clients[i]->h.out.n ? POLLIN | POLLOUT : POLLIN);
         watch_jobs(s, w);
         for (size_t i = 0; i < ASIDES_MAX; i++)
                 if (s->asides[i])
@@ -112,10 +101,10 @@ static void take_client(struct server *s, size_t index, short events)
                 return;
 
         if (events & POLLOUT)
-                client_flush(c);
-        if (events & POLLOUT && c->job && !c->gone)
+                http_conn_flush(&c->h);
+        if (events & POLLOUT && c->job && !c->h.gone)
                 client_follow(c);
-        if (events & (POLLIN | POLLHUP | POLLERR) && !c->gone)
+        if (events & (POLLIN | POLLHUP | POLLERR) && !c->h.gone)
                 client_read(s, c);
 }
 
@@ -157,11 +146,9 @@ static void tidy_clients(struct server *s)
         uint64_t now = clock_mono_ns();
         for (size_t i = 0; i < CLIENTS_MAX; i++) {
                 struct client *c = s->clients[i];
-                if (c && c->again && !c->gone) {
+                if (c && c->h.again && !c->h.gone)
                         client_parse(s, c);
-                        client_flush(c);
-                }
-                if (!c || (!c->gone && !client_is_late(c, now)))
+                if (!c || (!c->h.gone && now < http_conn_until(&c->h)))
                         continue;
                 s->clients[i] = NULL;
                 client_free(s, c);
@@ -174,7 +161,7 @@ static bool is_idle(const struct server *s)
                 if (s->running[i] || (i < SESSIONS_MAX && s->sessions[i]))
                         return false;
         for (size_t i = 0; i < CLIENTS_MAX; i++)
-                if (s->clients[i] && (s->clients[i]->busy || s->clients[i]->out.n))
+                if (s->clients[i] && (s->clients[i]->h.busy || s->clients[i]->h.out.n))
                         return false;
         return true;
 }
@@ -239,7 +226,7 @@ static void end_boxes(struct server *s)
         approvals_follow(s); /* which ends the streams */
         for (size_t i = 0; i < QUESTIONS_MAX; i++)
                 if (s->questions[i])
-                        s->questions[i]->client->gone = true;
+                        s->questions[i]->client->h.gone = true;
         for (size_t i = 0; i < RUNS_MAX; i++)
                 if (s->running[i])
                         job_kill(s, s->running[i]);

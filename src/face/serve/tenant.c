@@ -9,7 +9,6 @@
 #include "face/serve/internal.h"
 #include "face/serve/tenant_identity.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -139,7 +138,7 @@ static const struct body_row settings[] = {
 
 static uint64_t setting(const struct json *o, const char *key, uint64_t otherwise, uint64_t most)
 {
-        uint64_t n = (uint64_t) body_int(o, key, (int64_t) otherwise);
+        uint64_t n = (uint64_t) json_int_or(o, key, (int64_t) otherwise);
         return n < most ? n : most;
 }
 
@@ -164,7 +163,7 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->box_runs = (unsigned) setting(o, "session_runs", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
-        t->alone = body_member(o, "share", JSON_FALSE);
+        t->alone = json_of(o, "share", JSON_FALSE);
         set_pool(t, o);
         t->turns.weight = (unsigned) setting(o, "weight", 1, 100);
         t->rate.per_s = setting(o, "rate", 500, 100000);
@@ -298,19 +297,25 @@ struct tenant *tenants_at(const struct tenants *ts, size_t index)
         return index < ts->n ? ts->v[index] : NULL;
 }
 
+struct states {
+        const struct tenants *ts;
+        void (*each)(void *ctx, const char *name, const char *state);
+        void *ctx;
+};
+
+static void tell_state(void *ctx, const char *name)
+{
+        char state[PATH_BYTES + TOKEN_NAME_MAX + 32];
+        const struct states *s = ctx;
+        (void) snprintf(state, sizeof state, "%s/tenants/%.64s/state", s->ts->config, name);
+        s->each(s->ctx, name, state);
+}
+
 void tenants_states(const struct tenants *ts, void (*each)(void *ctx, const char *name, const char *state),
                     void *ctx)
 {
-        char state[PATH_BYTES + TOKEN_NAME_MAX + 32];
-        int fd = fd_open2(ts->dir, "tenants", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        for (struct dirent *x; d && (x = readdir(d));)
-                if (token_is_name(x->d_name)) {
-                        (void) snprintf(state, sizeof state, "%s/tenants/%.64s/state", ts->config, x->d_name);
-                        each(ctx, x->d_name, state);
-                }
-        if (d)
-                (void) closedir(d);
+        struct states s = { ts, each, ctx };
+        names_each(ts->dir, "tenants", "", tell_state, &s);
 }
 
 /* ---- policies ---- */
@@ -444,18 +449,7 @@ struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name,
 
 void tenant_policies(const struct tenant *t, void (*each)(void *ctx, const char *name), void *ctx)
 {
-        int fd = fd_open2(t->dir, "policies", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        for (struct dirent *x; d && (x = readdir(d));) {
-                char *dot = strrchr(x->d_name, '.');
-                if (!dot || strcmp(dot, ".cordon") != 0)
-                        continue;
-                *dot = '\0';
-                if (token_is_name(x->d_name))
-                        each(ctx, x->d_name);
-        }
-        if (d)
-                (void) closedir(d);
+        names_each(t->dir, "policies", ".cordon", each, ctx);
 }
 
 /* The client is told no path of the host. */

@@ -10,7 +10,6 @@
 #include "face/serve/tenant_identity.h"
 #include "face/serve/tenant_versions.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdarg.h>
@@ -102,26 +101,26 @@ static void look_at_trial(struct tenant_audit *a, int dir, const char *tenant, c
                 found(a, CANARIES_WAIT, "%s of %s has been on trial for %lld days", policy, tenant, days);
 }
 
+struct looked {
+        struct tenant_audit *a;
+        int dir;
+        const char *tenant;
+        unsigned policies;
+};
+
+static void look_at_policy(void *ctx, const char *name)
+{
+        struct looked *l = ctx;
+        l->policies++;
+        look_at_trial(l->a, l->dir, l->tenant, name);
+}
+
 static void look_at_policies(struct tenant_audit *a, int dir, const char *tenant)
 {
-        static const char ending[] = ".cordon";
-        unsigned n = 0;
-        int fd = fd_open2(dir, "policies", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        for (struct dirent *x; d && (x = readdir(d));) {
-                char *end = strstr(x->d_name, ending);
-                if (!end || strcmp(end, ending) != 0)
-                        continue;
-                *end = '\0';
-                n += token_is_name(x->d_name);
-                if (token_is_name(x->d_name))
-                        look_at_trial(a, dir, tenant, x->d_name);
-        }
-        if (d)
-                (void) closedir(d);
-
+        struct looked l = { a, dir, tenant, 0 };
+        names_each(dir, "policies", ".cordon", look_at_policy, &l);
         struct stat st;
-        if (n == 0)
+        if (l.policies == 0)
                 found(a, NO_POLICY, "%s has no policy; its runs cannot start", tenant);
         if (fstatat(dir, "ceiling.cordon", &st, AT_SYMLINK_NOFOLLOW) < 0)
                 found(a, NO_CEILING, "%s", tenant);
@@ -226,8 +225,7 @@ static void look_at_tenant(void *ctx, const char *name, const char *state)
         char *environment[] = { variable, home, NULL };
         (void) snprintf(variable, sizeof variable, "CORDON_STATE=%s", state);
         if (fstatat(dir, "state/ledger/segments", &st, AT_SYMLINK_NOFOLLOW) == 0) {
-                buf_puts(&a->ledgers, a->ledgers.n ? "," : "");
-                buf_json(&a->ledgers, span_str(name));
+                buf_member(&a->ledgers, NULL, name);
         }
         cordon_context *cx = cordon_context_new(environment);
         if (cx && fstatat(dir, "state/vault", &st, AT_SYMLINK_NOFOLLOW) == 0)
@@ -240,8 +238,9 @@ static void put(const struct tenant_audit *a, size_t tokens, struct buf *out)
         buf_printf(out, "{\"tenants\":%zu,\"tokens\":%zu,\"ledgers\":[%s],\"facts\":{", a->tenants, tokens,
                    a->ledgers.n ? buf_str(&a->ledgers) : "");
         for (unsigned i = 0; i < FACT__COUNT; i++) {
-                buf_printf(out, "%s\"%s\":{\"count\":%u,\"first\":", i ? "," : "", names[i], a->facts[i].n);
-                buf_json(out, span_str(a->facts[i].first));
+                buf_member_json(out, names[i], "{");
+                buf_member_int(out, "count", a->facts[i].n);
+                buf_member(out, "first", a->facts[i].first);
                 buf_putc(out, '}');
         }
         buf_puts(out, "}}\n");

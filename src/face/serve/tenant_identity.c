@@ -6,21 +6,18 @@
 #include "base/buf.h"
 #include "base/fd.h"
 #include "base/hash.h"
+#include "base/random.h"
 #include "base/str.h"
 #include "face/serve/token_file.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 
 enum { HEX = 64, LINE_MAX_BYTES = 128, PATH_BYTES = TOKEN_NAME_MAX + 32 };
-
-static int digit(char c) { return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; }
 
 bool tenant_identity_read(struct span text, cordon_tenant *ret)
 {
@@ -32,7 +29,7 @@ bool tenant_identity_read(struct span text, cordon_tenant *ret)
                 return false;
 
         for (size_t i = 0; i < sizeof t.secret; i++) {
-                int high = digit((char) text.p[2 * i]), low = digit((char) text.p[2 * i + 1]);
+                int high = str_hex(text.p[2 * i]), low = str_hex(text.p[2 * i + 1]);
                 if (high < 0 || low < 0)
                         return false;
                 t.secret[i] = (unsigned char) (16 * high + low);
@@ -58,43 +55,44 @@ static int read_file(int config, const char *name, cordon_tenant *ret)
         return good ? 1 : -1;
 }
 
+struct ranges {
+        int config;
+        unsigned next; /* 0: one cannot be read */
+};
+
+static void look_at_range(void *ctx, const char *name)
+{
+        struct ranges *x = ctx;
+        cordon_tenant t = { 0 };
+        int r = read_file(x->config, name, &t);
+        if (r < 0)
+                x->next = 0;
+        else if (r > 0 && x->next && t.first_id >= x->next)
+                x->next = t.first_id + TENANT_IDS;
+        explicit_bzero(&t, sizeof t);
+}
+
 /* The first range that no tenant has; 0: all are taken, or one cannot be read. */
 static unsigned free_range(int config)
 {
-        unsigned next = TENANT_IDS_FIRST;
-        int fd = fd_open2(config, "tenants", O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
-        DIR *d = fd < 0 ? NULL : fdopendir(fd);
-        for (struct dirent *x; d && next && (x = readdir(d));) {
-                cordon_tenant t = { 0 };
-                int r = token_is_name(x->d_name) ? read_file(config, x->d_name, &t) : 0;
-                if (r < 0)
-                        next = 0;
-                else if (r > 0 && t.first_id >= next)
-                        next = t.first_id + TENANT_IDS;
-                explicit_bzero(&t, sizeof t);
-        }
-        if (d)
-                (void) closedir(d);
-        return next <= INT32_MAX - TENANT_IDS ? next : 0;
+        struct ranges x = { config, TENANT_IDS_FIRST };
+        names_each(config, "tenants", "", look_at_range, &x);
+        return x.next <= INT32_MAX - TENANT_IDS ? x.next : 0;
 }
 
 static int make(int config, const char *name, struct err *e)
 {
         char path[PATH_BYTES], text[LINE_MAX_BYTES];
-        unsigned char secret[HEX / 2];
         unsigned first = free_range(config);
-        if (!first || getrandom(secret, sizeof secret, 0) != (ssize_t) sizeof secret)
+        if (!first || random_hex(text, HEX / 2) < 0)
                 return err_set(e, ERR_IO, 0, "there is no range of ids left, or no random bits");
 
-        for (size_t i = 0; i < sizeof secret; i++)
-                (void) snprintf(text + 2 * i, 3, "%02x", secret[i]);
         (void) snprintf(text + HEX, sizeof text - HEX, " %u\n", first);
         (void) snprintf(path, sizeof path, "tenants/%.64s/identity", name);
         AUTO_FD(fd, openat(config, path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         int r = fd >= 0 && fd_write_all(fd, text, strlen(text)) == 0 && fsync(fd) == 0
                         ? 0
                         : err_set(e, ERR_IO, errno, "%s: %s", path, strerror(errno));
-        explicit_bzero(secret, sizeof secret);
         explicit_bzero(text, sizeof text);
         return r;
 }

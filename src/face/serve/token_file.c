@@ -5,8 +5,10 @@
 #include "base/fd.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/random.h"
 #include "base/shell.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>
@@ -18,6 +20,23 @@ static const char *const scopes[] = { "run",   "read",  "files",  "apply",      
                                       "vault", "admin", "policy", "approve-own" };
 
 const char *scope_name(unsigned bit) { return bit < sizeof scopes / sizeof *scopes ? scopes[bit] : NULL; }
+
+unsigned scope_bit(const char *name, size_t n)
+{
+        unsigned bit = 0;
+        while (scope_name(bit) && (strlen(scope_name(bit)) != n || strncmp(scope_name(bit), name, n) != 0))
+                bit++;
+        return scope_name(bit) ? 1u << bit : 0;
+}
+
+void scopes_put(unsigned set, const char *key, struct buf *out)
+{
+        buf_member_json(out, key, "[");
+        for (unsigned bit = 0; scope_name(bit); bit++)
+                if (set & 1u << bit)
+                        buf_member(out, NULL, scope_name(bit));
+        buf_putc(out, ']');
+}
 
 bool token_is_name(const char *text)
 {
@@ -66,12 +85,10 @@ static bool copy_scopes(const struct json *o, unsigned *ret)
 
         *ret = 0;
         for (const struct json *w = list->child; w; w = w->next) {
-                unsigned bit = 0;
-                while (scope_name(bit) && (w->type != JSON_STRING || strcmp(w->str, scope_name(bit)) != 0))
-                        bit++;
-                if (!scope_name(bit))
+                unsigned scope = w->type == JSON_STRING ? scope_bit(w->str, w->len) : 0;
+                if (!scope)
                         return false;
-                *ret |= 1u << bit;
+                *ret |= scope;
         }
 
         return true;
@@ -147,15 +164,27 @@ const struct token *tokens_check(const struct tokens *t, const char *text, int64
         const struct token *found = NULL;
         char digest[65];
         sha256_hex(span_str(text), digest);
-        for (size_t i = 0; i < t->n; i++) {
-                unsigned char differs = 0;
-                for (size_t k = 0; k < sizeof digest - 1; k++)
-                        differs |= (unsigned char) (digest[k] ^ t->v[i].digest[k]);
-                if (differs == 0 && t->v[i].expires > now)
+        for (size_t i = 0; i < t->n; i++)
+                if (random_is(t->v[i].digest, digest) && t->v[i].expires > now)
                         found = &t->v[i];
-        }
-
         return found;
+}
+
+void names_each(int dir, const char *below, const char *ending, void (*each)(void *ctx, const char *name),
+                void *ctx)
+{
+        int fd = fd_open2(dir, below, O_RDONLY | O_DIRECTORY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        for (struct dirent *x; d && (x = readdir(d));) {
+                size_t n = strlen(x->d_name), end = strlen(ending);
+                if (n < end || strcmp(x->d_name + n - end, ending) != 0)
+                        continue;
+                x->d_name[n - end] = '\0';
+                if (token_is_name(x->d_name))
+                        each(ctx, x->d_name);
+        }
+        if (d)
+                (void) closedir(d);
 }
 
 int tokens_load(int dir, struct tokens *ret, struct err *e)

@@ -3,6 +3,7 @@
  * made.
  */
 #pragma once
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/span.h"
 
@@ -29,6 +30,8 @@ enum serve_scope {
 };
 /* The name of one scope, by bit number; NULL: there are no more. */
 const char *scope_name(unsigned bit);
+unsigned scope_bit(const char *name, size_t n); /* 0: it is not one */
+void scopes_put(unsigned set, const char *key, struct buf *out);
 
 /* Made by tokens_read() only: whoever has one has proof that the operator registered it. */
 struct token {
@@ -56,6 +59,10 @@ const struct token *tokens_check(const struct tokens *t, const char *text, int64
 bool token_is_name(const char *text);
 /* Names with commas. */
 bool token_are_names(const char *text);
+
+/* Calls `each` for every file of the directory `below` that is a name with this ending. */
+void names_each(int dir, const char *below, const char *ending, void (*each)(void *ctx, const char *name),
+                void *ctx);
 
 /* Reads DIR/tokens; a missing file has none. */
 int tokens_load(int dir, struct tokens *ret, struct err *e);

@@ -28,13 +28,6 @@ static int cannot(struct err *e, const char *what)
         return err_set(e, ERR_IO, errno, "%s: %s", what, strerror(errno));
 }
 
-static int memory_file(struct span bytes)
-{
-        AUTO_FD(fd, (int) syscall(SYS_memfd_create, "check", MFD_CLOEXEC));
-        bool good = fd >= 0 && fd_write_all(fd, bytes.p, bytes.n) == 0 && lseek(fd, 0, SEEK_SET) == 0;
-        return good ? TAKE_FD(fd) : -1;
-}
-
 /* json(FILE) is the form of a policy; here, the schema has a name of its own. */
 static int hint_schema(const char *name, struct err *e)
 {
@@ -152,7 +145,7 @@ static int make_order(const struct checking *k, enum handle_type form, bool serv
         AUTO_BUF(order);
         const struct output_order_more more = { .serves = serves,
                                                 .become = becomes_another(k->b) ? wall_host_id() : 0 };
-        int fd = order_text(k, form, more, &order, e) < 0 ? -1 : memory_file(buf_span(&order));
+        int fd = order_text(k, form, more, &order, e) < 0 ? -1 : fd_memory("check", order.p, order.n);
         wipe(&order);
         return fd;
 }
@@ -251,9 +244,9 @@ static struct api_check_what what_of(const cordon_check *c, enum handle_type for
 static int check_alone(struct checking *k, enum handle_type form, struct err *e)
 {
         AUTO_FD(order, make_order(k, form, false, e));
-        AUTO_FD(in, order < 0 ? -1 : memory_file(k->in));
-        AUTO_FD(out, in < 0 ? -1 : memory_file((struct span){ 0 }));
-        AUTO_FD(report, out < 0 ? -1 : memory_file((struct span){ 0 }));
+        AUTO_FD(in, order < 0 ? -1 : fd_memory("check", k->in.p, k->in.n));
+        AUTO_FD(out, in < 0 ? -1 : fd_memory("check", NULL, 0));
+        AUTO_FD(report, out < 0 ? -1 : fd_memory("check", NULL, 0));
         if (order < 0)
                 return -1;
         if (report < 0)

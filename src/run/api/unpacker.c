@@ -51,15 +51,6 @@ static cordon_policy *make_policy(const struct cordon_context *cx, const struct 
         return NULL;
 }
 
-static int input_of(const struct unpacker *u)
-{
-        AUTO_FD(fd, memfd_create("cordon-unpack", MFD_CLOEXEC));
-        if (fd < 0 || fd_write_all(fd, u->input ? u->input : "", u->input ? strlen(u->input) : 0) < 0 ||
-            lseek(fd, 0, SEEK_SET) < 0)
-                return -1;
-        return TAKE_FD(fd);
-}
-
 /* Its first line is the reason, its second a hint. */
 static int refused(const cordon_result *r, const struct unpacker_words *a, struct err *e)
 {
@@ -80,7 +71,7 @@ static int refused(const cordon_result *r, const struct unpacker_words *a, struc
 static int run(cordon_policy *p, const struct unpacker *u, const char *const *argv, struct unpacker_words *a,
                struct err *e)
 {
-        AUTO_FD(in, input_of(u));
+        AUTO_FD(in, fd_memory("cordon-unpack", u->input, u->input ? strlen(u->input) : 0));
         cordon_box *b = in < 0 ? NULL : cordon_box_new(p);
         if (!b || cordon_box_command(b, argv) < 0) {
                 cordon_box_free(b);
