@@ -123,25 +123,18 @@ static int begin(struct mcp_server *s, struct mcp_call *c, const struct json *ar
         return err_set((struct err *) e, ERR_INTERNAL, 0, "unknown tool");
 }
 
-static void reply(struct mcp_link *l, const struct json *id, int code, const char *why)
-{
-        AUTO_BUF(line);
-        mcp_put_error(&line, id, code, why, NULL);
-        mcp_link_send(l, &line);
-}
-
 void mcp_call_begin(struct mcp_server *s, struct mcp_link *l, const struct rpc *m,
                     const struct mcp_decision *d)
 {
         cordon_error e = { 0 };
         if (find_call(s, l, m->id)) {
-                reply(l, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
+                mcp_link_error(l, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
                 return;
         }
 
         struct mcp_call *c = call_new(s, l, m, d);
         if (!c) {
-                reply(l, m->id, RPC_INTERNAL, "too many calls are under way");
+                mcp_link_error(l, m->id, RPC_INTERNAL, "too many calls are under way");
                 return;
         }
 
@@ -213,8 +206,11 @@ void mcp_calls_step(struct mcp_server *s)
                         continue;
                 }
 
-                if (!c->box)
+                if (!c->box) {
+                        if (c->parked && clock_mono_ns() >= c->parked_until_ns) /* nobody came again */
+                                mcp_call_free(s, c);
                         continue;
+                }
 
                 stop_late(c);
                 mcp_gate_step(s, c);

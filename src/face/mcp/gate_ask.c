@@ -90,14 +90,12 @@ static bool put_form(const struct mcp_call *c, struct buf *out)
         return asks;
 }
 
-/* The call rests until the client comes again with the answer. */
-static void ask_modern(struct mcp_call *c, const struct buf *form)
+bool mcp_park(struct mcp_call *c, const struct buf *form)
 {
         char *none = strdup("");
         if (!none || random_name("cs", c->state) < 0) {
                 free(none);
-                c->gate_outside = true;
-                return;
+                return false;
         }
 
         mcp_require_input(c, form, c->state);
@@ -105,8 +103,9 @@ static void ask_modern(struct mcp_call *c, const struct buf *form)
         c->id = none;
         c->parked = true;
         c->parked_until_ns = clock_mono_ns() + MCP_QUESTION_S * 1000000000ull;
-        if (c->link->http) /* this request has its answer */
+        if (c->link->http || !c->box) /* this request has its answer */
                 c->link = NULL;
+        return true;
 }
 
 static void tell_outside(struct mcp_call *c)
@@ -149,7 +148,7 @@ void mcp_gate_step(struct mcp_server *s, struct mcp_call *c)
         if (!c->elicits || s->o->outside || c->gate_outside || !put_form(c, &form))
                 tell_outside(c);
         else if (c->modern)
-                ask_modern(c, &form);
+                c->gate_outside |= !mcp_park(c, &form);
         else
                 mcp_elicit(s, c, &form);
 }
@@ -190,7 +189,7 @@ struct mcp_call *mcp_gate_retry(struct mcp_server *s, struct mcp_call *c, const 
 {
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
                 struct mcp_call *p = s->calls[i];
-                if (!p || p == c || !p->parked || !random_is(p->state, d->state))
+                if (!p || p == c || !p->parked || !p->box || !random_is(p->state, d->state))
                         continue;
 
                 if (p->tool != c->tool || strcmp(p->args, c->args) != 0) {

@@ -12,7 +12,6 @@
 enum {
         MCP_LINKS_MAX = 64,
         MCP_CALLS_MAX = 32,      /* under way at once */
-        MCP_QUESTIONS_MAX = 16,  /* that wait for a person */
         MCP_OUTPUT_MAX = 262144, /* bytes of each stream that an answer contains */
         MCP_DIFF_MAX = 262144,
         MCP_QUEUE_MAX = 64 << 20, /* bytes that a client has not read */
@@ -85,14 +84,6 @@ struct mcp_call {
         uint64_t parked_until_ns;
 };
 
-/* A proposal that a client of 2026-07-28 answers by a second call. Used once. */
-struct mcp_question {
-        char state[RANDOM_NAME];
-        char *args; /* of the call, which must be the same */
-        char run[64];
-        uint64_t until_ns;
-};
-
 struct mcp_server {
         const struct mcp_options *o;
         /* A message over HTTP. */
@@ -102,7 +93,6 @@ struct mcp_server {
         struct mcp_link *links[MCP_LINKS_MAX];
         struct mcp_call *calls[MCP_CALLS_MAX];
         struct mcp_session *sessions[MCP_CALLS_MAX];
-        struct mcp_question *questions[MCP_QUESTIONS_MAX];
         struct mcp_closed closed[MCP_CALLS_MAX]; /* a ring */
         unsigned closed_count;
         unsigned asked;
@@ -124,6 +114,7 @@ void mcp_link_read(struct mcp_link *l);
 /* The next whole line, or false. It is valid until the next call. *ret_too_long: it was dropped. */
 bool mcp_link_line(struct mcp_link *l, struct buf *ret, bool *ret_too_long);
 void mcp_link_send(struct mcp_link *l, const struct buf *line);
+void mcp_link_error(struct mcp_link *l, const struct json *id, int code, const char *why);
 void mcp_link_flush(struct mcp_link *l);
 int mcp_link_accept(int listener, bool local);
 
@@ -171,7 +162,9 @@ bool mcp_ran(struct mcp_call *c, struct buf *out);
 void mcp_require_input(const struct mcp_call *c, const struct buf *form, const char *state);
 void mcp_elicit(struct mcp_server *s, struct mcp_call *c, const struct buf *form);
 
-/* gate_ask.c: what a run asks. */
+/* gate_ask.c: the call rests until the client comes again with the answer to a form. False: it cannot. */
+bool mcp_park(struct mcp_call *c, const struct buf *form);
+/* What a run asks. */
 void mcp_gate_open(const struct mcp_options *o, cordon_box *b);
 void mcp_gate_held(void *ctx, const char *id, const char *effect, unsigned within_s); /* sets a bool */
 void mcp_gate_step(struct mcp_server *s, struct mcp_call *c);

@@ -84,6 +84,13 @@ void mcp_link_send(struct mcp_link *l, const struct buf *line)
         mcp_link_flush(l);
 }
 
+void mcp_link_error(struct mcp_link *l, const struct json *id, int code, const char *why)
+{
+        AUTO_BUF(line);
+        mcp_put_error(&line, id, code, why, NULL);
+        mcp_link_send(l, &line);
+}
+
 /* As much as can be written at once: a pipe that polls writable takes PIPE_BUF bytes. */
 void mcp_link_flush(struct mcp_link *l)
 {

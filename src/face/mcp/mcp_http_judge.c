@@ -7,7 +7,6 @@
 #include <string.h>
 
 static const char MODERN[] = "2026-07-28";
-static const char META_VERSION[] = "io.modelcontextprotocol/protocolVersion";
 
 /* Revisions that have sessions; a client of an older one is served by the rules of the last. */
 static bool is_legacy(const char *version)
@@ -71,7 +70,7 @@ static void judge_legacy(const struct http_request *r, bool opens, struct mcp_ht
 
 void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mcp_http_verdict *ret)
 {
-        const char *version = json_str(json_of(m->params, "_meta", JSON_OBJECT), META_VERSION);
+        const char *version = mcp_version_of(m);
         bool opens = strcmp(m->method, "initialize") == 0;
         *ret = (struct mcp_http_verdict){ 0 };
         if (m->kind == RPC_INVALID) {

@@ -15,6 +15,11 @@ static const char INSTRUCTIONS[] =
         "`blocked`, with the line that the person who runs this server could add; no tool can. Changes of a "
         "session stay in its box until propose_apply is accepted by a person.";
 
+const char *mcp_version_of(const struct rpc *m)
+{
+        return json_str(json_of(m->params, "_meta", JSON_OBJECT), META_VERSION);
+}
+
 static void reply_error(struct mcp_decision *d, struct buf *out, const struct rpc *m, int code,
                         const char *message)
 {
@@ -168,7 +173,7 @@ static bool choose_era(const struct rpc *m, const struct mcp_peer *peer, struct 
                        struct buf *out)
 {
         const struct json *meta = json_of(m->params, "_meta", JSON_OBJECT);
-        const char *version = json_str(meta, META_VERSION);
+        const char *version = mcp_version_of(m);
         const struct json *capabilities = json_of(meta, META_CAPABILITIES, JSON_OBJECT);
         const struct json *token = meta ? json_get(meta, "progressToken") : NULL;
         d->progress = rpc_is_id(token) ? token : NULL;

@@ -32,6 +32,8 @@ struct mcp_decision {
         const char *state;            /* requestState of a retry, or NULL */
 };
 
+/* The version in its _meta, or NULL. */
+const char *mcp_version_of(const struct rpc *m);
 /* `out` receives the line to send for MCP_REPLY, without its newline. */
 void mcp_decide(const struct rpc *m, struct mcp_peer *peer, struct mcp_decision *ret, struct buf *out);
 

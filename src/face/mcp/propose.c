@@ -97,38 +97,17 @@ static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, s
         return 0;
 }
 
-static struct mcp_question *question_new(struct mcp_server *s, const struct mcp_call *c, const char *run)
+/* The call rests without its session. */
+static void ask_modern(struct mcp_server *s, struct mcp_call *c, const struct buf *form)
 {
-        size_t at = 0;
-        for (size_t i = 1; i < MCP_QUESTIONS_MAX && s->questions[at]; i++)
-                if (!s->questions[i] || s->questions[i]->until_ns < s->questions[at]->until_ns)
-                        at = i;
-
-        struct mcp_question *q = calloc(1, sizeof *q);
-        if (!q || random_name("cs", q->state) < 0 || !(q->args = strdup(c->args))) {
-                free(q);
-                return NULL;
-        }
-
-        (void) snprintf(q->run, sizeof q->run, "%s", run);
-        q->until_ns = clock_mono_ns() + MCP_QUESTION_S * 1000000000ull;
-        if (s->questions[at]) { /* the oldest is given up */
-                free(s->questions[at]->args);
-                free(s->questions[at]);
-        }
-        return s->questions[at] = q;
-}
-
-static void ask_modern(struct mcp_server *s, struct mcp_call *c, const char *run, const struct buf *form)
-{
-        struct mcp_question *q = question_new(s, c, run);
-        if (!q) {
-                not_applied(s, c, run, "no memory for a question");
+        if (!mcp_park(c, form)) {
+                not_applied(s, c, c->run, "no memory for a question");
                 return;
         }
 
-        mcp_require_input(c, form, q->state);
-        mcp_call_free(s, c);
+        if (c->session)
+                c->session->calls--;
+        c->session = NULL;
 }
 
 /* The session has ended: its changes are final. */
@@ -160,7 +139,7 @@ void mcp_propose_ask(struct mcp_server *s, struct mcp_call *c)
         }
 
         if (c->modern)
-                ask_modern(s, c, run, &form);
+                ask_modern(s, c, &form);
         else
                 mcp_elicit(s, c, &form);
 }
@@ -192,17 +171,15 @@ void mcp_propose_answer(struct mcp_server *s, struct mcp_call *c, const struct j
 void mcp_propose_retry(struct mcp_server *s, struct mcp_call *c, const struct mcp_decision *d)
 {
         cordon_error e = { 0 };
-        for (size_t i = 0; i < MCP_QUESTIONS_MAX; i++) {
-                struct mcp_question *q = s->questions[i];
-                if (!q || !random_is(q->state, d->state))
+        for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
+                struct mcp_call *p = s->calls[i];
+                if (!p || p->box || !p->parked || !random_is(p->state, d->state))
                         continue;
 
-                bool good = strcmp(q->args, c->args) == 0 && clock_mono_ns() < q->until_ns;
+                bool good = strcmp(p->args, c->args) == 0 && clock_mono_ns() < p->parked_until_ns;
                 char run[64];
-                memcpy(run, q->run, sizeof run);
-                s->questions[i] = NULL;
-                free(q->args);
-                free(q);
+                memcpy(run, p->run, sizeof run);
+                mcp_call_free(s, p); /* a state is used once */
                 if (good) {
                         decide(s, c, run, json_of(d->responses, "approve", JSON_OBJECT));
                         return;

@@ -171,11 +171,6 @@ static void free_all(struct mcp_server *s)
                         cordon_box_free(s->sessions[i]->box);
                         free(s->sessions[i]);
                 }
-        for (size_t i = 0; i < MCP_QUESTIONS_MAX; i++)
-                if (s->questions[i]) {
-                        free(s->questions[i]->args);
-                        free(s->questions[i]);
-                }
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
                 if (s->links[i])
                         mcp_link_free(s->links[i]);

@@ -40,6 +40,8 @@ bool wrap_tool_name_ok(const char *name);
 struct wrap_copied {
         uint64_t cuts; /* hidden characters and escape sequences that became visible */
 };
+/* `"KEY":` of this member, with a comma if it is not the first. */
+void wrap_put_key(struct buf *out, const struct json *c);
 /* Writes a value of the server with every text made inert. */
 void wrap_put_inert(struct buf *out, const struct json *v, struct wrap_copied *done);
 /* How a message of the client goes to the server: without the capabilities that it must not use; `id`, or

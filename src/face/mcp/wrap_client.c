@@ -92,8 +92,7 @@ static struct wrap_pending *pending_new(struct wrap *w, struct mcp_link *l, cons
         p->id = strdup(buf_str(&id));
         p->method = strdup(m->method);
         p->link = l;
-        p->modern = json_str(json_of(m->params, "_meta", JSON_OBJECT),
-                              "io.modelcontextprotocol/protocolVersion") != NULL;
+        p->modern = mcp_version_of(m) != NULL;
         p->deadline_ns = clock_mono_ns() + w->o->seconds * SECOND_NS;
         if (p->id && p->method && give_id(w, p, m))
                 return p;
@@ -103,13 +102,6 @@ static struct wrap_pending *pending_new(struct wrap *w, struct mcp_link *l, cons
 }
 
 /* ---- answers of ours ---- */
-
-static void send_error(struct mcp_link *l, const struct json *id, int code, const char *why)
-{
-        AUTO_BUF(line);
-        mcp_put_error(&line, id, code, why, NULL);
-        mcp_link_send(l, &line);
-}
 
 /* A refused call is a result that the model reads. */
 static void send_refusal(const struct wrap_pending *p, const char *why)
@@ -376,13 +368,13 @@ void wrap_answered(struct wrap *w, unsigned number, bool yes)
 static void take_request(struct wrap *w, struct mcp_link *l, const struct rpc *m)
 {
         if (find_own(w, l, m->id)) {
-                send_error(l, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
+                mcp_link_error(l, m->id, RPC_INVALID_REQUEST, "a request with this id is under way");
                 return;
         }
 
         struct wrap_pending *p = pending_new(w, l, m);
         if (!p) {
-                send_error(l, m->id, RPC_INTERNAL, "too many requests are under way");
+                mcp_link_error(l, m->id, RPC_INTERNAL, "too many requests are under way");
                 return;
         }
 
@@ -421,7 +413,7 @@ void wrap_take(struct wrap *w, struct mcp_link *l, const struct rpc *m)
 {
         switch (m->kind) {
         case RPC_INVALID:
-                send_error(l, m->id, m->code, m->why);
+                mcp_link_error(l, m->id, m->code, m->why);
                 break;
         case RPC_REQUEST:
                 take_request(w, l, m);

@@ -74,6 +74,13 @@ void wrap_put_inert(struct buf *out, const struct json *v, struct wrap_copied *d
 
 /* ---- of the client ---- */
 
+void wrap_put_key(struct buf *out, const struct json *c)
+{
+        buf_key(out, NULL);
+        buf_json(out, span_of(c->key, c->key_len));
+        buf_putc(out, ':');
+}
+
 static bool is_left_out(const char *key, unsigned permitted)
 {
         for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
@@ -82,19 +89,12 @@ static bool is_left_out(const char *key, unsigned permitted)
         return false;
 }
 
-static void put_key(struct buf *out, const struct json *c)
-{
-        buf_key(out, NULL);
-        buf_json(out, span_of(c->key, c->key_len));
-        buf_putc(out, ':');
-}
-
 static void put_capabilities(struct buf *out, const struct json *v, unsigned permitted)
 {
         buf_putc(out, '{');
         for (const struct json *c = v->child; c; c = c->next)
                 if (!is_left_out(c->key, permitted)) {
-                        put_key(out, c);
+                        wrap_put_key(out, c);
                         rpc_put(out, c);
                 }
         buf_putc(out, '}');
@@ -109,7 +109,7 @@ static void put_level(struct buf *out, const struct json *v, const struct wrap_s
         for (const struct json *c = v->child; c; c = c->next) {
                 bool here = (level == 1 && strcmp(c->key, "capabilities") == 0) ||
                             (level == 2 && strcmp(c->key, META_CAPABILITIES) == 0);
-                put_key(out, c);
+                wrap_put_key(out, c);
                 if (here && c->type == JSON_OBJECT)
                         put_capabilities(out, c, how->permitted);
                 else if (level < 2 && c->type == JSON_OBJECT && strcmp(c->key, way[level]) == 0)

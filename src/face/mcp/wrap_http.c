@@ -12,24 +12,20 @@
 /* The header is lost on the way to the server, which takes its word for the era from the message. */
 static bool lacks_version(const struct mcp_link *l, const struct rpc *m)
 {
-        return l->modern && m->kind == RPC_REQUEST &&
-               !json_str(json_of(m->params, "_meta", JSON_OBJECT),
-                          "io.modelcontextprotocol/protocolVersion");
+        return l->modern && m->kind == RPC_REQUEST && !mcp_version_of(m);
 }
 
 static void take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m)
 {
         struct wrap *w = s->wrap;
-        AUTO_BUF(line);
         bool long_one = l->c.in.body.n > w->o->max;
         if (!long_one && !lacks_version(l, m)) {
                 wrap_take(w, l, m);
                 return;
         }
 
-        mcp_put_error(&line, m->id, long_one ? RPC_INVALID_REQUEST : RPC_INVALID_PARAMS,
-                      long_one ? "the message is too long" : "_meta has no protocolVersion", NULL);
-        mcp_link_send(l, &line);
+        mcp_link_error(l, m->id, long_one ? RPC_INVALID_REQUEST : RPC_INVALID_PARAMS,
+                       long_one ? "the message is too long" : "_meta has no protocolVersion");
 }
 
 int wrap_http_open(struct wrap *w, struct mcp_server *front, cordon_error *e)

@@ -25,8 +25,7 @@ static void deny(struct wrap *w, const char *what, const char *reason, struct sp
 
 static void remember(struct wrap *w, const struct json *tool, const char *name)
 {
-        if (w->seen.n)
-                buf_putc(&w->seen, ',');
+        buf_key(&w->seen, NULL);
         wrap_put_sorted(&w->seen, tool);
         buf_add(&w->seen_names, name, strlen(name) + 1);
 }
@@ -123,8 +122,7 @@ static bool may_be_called(const struct wrap *w, const char *name)
 static void put_tools(struct wrap *w, const struct json *tools, struct buf *out, bool *changed)
 {
         struct wrap_copied done = { 0 };
-        const char *comma = "";
-        bool closed = false;
+        bool closed = false, any = false;
         buf_putc(out, '[');
         for (const struct json *t = tools->child; t; t = t->next) {
                 if (!judge_tool(w, t, changed))
@@ -133,12 +131,12 @@ static void put_tools(struct wrap *w, const struct json *tools, struct buf *out,
                         closed = true;
                         continue;
                 }
-                buf_puts(out, comma);
+                buf_key(out, NULL);
                 wrap_put_inert(out, t, &done);
-                comma = ",";
+                any = true;
         }
         buf_putc(out, ']');
-        if (closed && !*comma)
+        if (closed && !any)
                 wrap_say(w, "no `tool` line names a tool of this server: --tool NAME, or --tool any");
 }
 
@@ -151,14 +149,11 @@ static void put_list(struct wrap *w, const struct json *result, struct buf *out)
                 w->refused.n = 0;
         buf_putc(out, '{');
         for (const struct json *c = result->child; c; c = c->next) {
-                buf_json(out, span_of(c->key, c->key_len));
-                buf_putc(out, ':');
+                wrap_put_key(out, c);
                 if (strcmp(c->key, "tools") == 0 && c->type == JSON_ARRAY)
                         put_tools(w, c, out, &changed);
                 else
                         wrap_put_inert(out, c, &done);
-                if (c->next)
-                        buf_putc(out, ',');
         }
         buf_putc(out, '}');
         if (json_str(result, "nextCursor"))
@@ -197,16 +192,12 @@ static const char META_FIRST[] = "{\"_meta\":{", META_OURS[] = "cordon/";
 
 static void put_meta(const struct json *meta, struct buf *out, struct wrap_copied *done)
 {
-        const char *comma = "";
         buf_puts(out, META_FIRST);
         for (const struct json *c = meta ? meta->child : NULL; c; c = c->next) {
                 if (strncmp(c->key, META_OURS, sizeof META_OURS - 1) == 0)
                         continue;
-                buf_puts(out, comma);
-                buf_json(out, span_of(c->key, c->key_len));
-                buf_putc(out, ':');
+                wrap_put_key(out, c);
                 wrap_put_inert(out, c, done);
-                comma = ",";
         }
         buf_putc(out, '}');
 }
@@ -224,9 +215,7 @@ static void put_result(struct wrap *w, const struct json *result, struct buf *ou
         for (const struct json *c = result->child; c; c = c->next) {
                 if (strcmp(c->key, "_meta") == 0 || (drop && strcmp(c->key, "instructions") == 0))
                         continue;
-                buf_putc(out, ',');
-                buf_json(out, span_of(c->key, c->key_len));
-                buf_putc(out, ':');
+                wrap_put_key(out, c);
                 wrap_put_inert(out, c, done);
         }
         buf_putc(out, '}');
@@ -376,12 +365,14 @@ static void take_response(struct wrap *w, const struct rpc *m, struct span raw)
 static void answer_server(struct wrap *w, const struct rpc *m)
 {
         AUTO_BUF(line);
-        if (strcmp(m->method, "ping") == 0) {
-                buf_puts(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
-                rpc_put_id(&line, m->id);
-                buf_puts(&line, ",\"result\":{}}");
-        } else
-                mcp_put_error(&line, m->id, RPC_NO_METHOD, "not permitted", NULL);
+        if (strcmp(m->method, "ping") != 0) {
+                mcp_link_error(&w->server, m->id, RPC_NO_METHOD, "not permitted");
+                return;
+        }
+
+        buf_puts(&line, "{\"jsonrpc\":\"2.0\",\"id\":");
+        rpc_put_id(&line, m->id);
+        buf_puts(&line, ",\"result\":{}}");
         mcp_link_send(&w->server, &line);
 }
 
