@@ -4,7 +4,7 @@
 cd "$(dirname "$0")/../.." || exit 1
 
 check_layers() { # ROOT: prints each wrong include
-        awk -v faces="face/cli face/http face/mcp face/oci face/serve selftest face/bwrap" '
+        awk -v faces="face/cli face/front face/mcp face/oci face/serve selftest face/bwrap" '
         BEGIN { n = split(faces, f, " "); for (i = 1; i <= n; i++) face[f[i]] = 1 }
         FILENAME ~ /tools\/layers$/ { if ($0 !~ /^#/) { level++; for (i = 1; i <= NF; i++) layer[$i] = level } next }
         function folder_of(path, p, two) { # the longest that is a layer: wall/kinds before wall
@@ -19,7 +19,7 @@ check_layers() { # ROOT: prints each wrong include
                 t = folder_of(to); door = t; sub(/.*\//, "", door)
                 if (!(t in layer)) print FILENAME ":" FNR ": unknown folder in " to
                 else if (t != folder && layer[t] >= layer[folder]) print FILENAME ":" FNR ": " folder " includes " to
-                else if (folder in face && t != folder && t != "base" && !(folder == "face/cli" && (t == "base/host" || t == "face/mcp" || t == "face/serve")) && !((folder == "face/http" || folder == "face/serve" || folder == "face/mcp") && (t == "broker/http1" || t == "face/http")) && !(folder == "selftest" && (t == "face/cli" || t == "face/serve"))) print FILENAME ":" FNR ": a face includes " to
+                else if (folder in face && t != folder && t != "base" && !(folder == "face/cli" && (t == "base/host" || t == "face/mcp" || t == "face/serve")) && !((folder == "face/front" || folder == "face/serve" || folder == "face/mcp") && (t == "broker/http1" || t == "face/front")) && !(folder == "selftest" && (t == "face/cli" || t == "face/serve"))) print FILENAME ":" FNR ": a face includes " to
                 else if (t != folder && to != t "/" door ".h" && t != "base") print FILENAME ":" FNR ": past the door of " t ": " to
         }' tools/layers $(find "$1/src" -name "*.[ch]")
 }

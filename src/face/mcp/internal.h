@@ -3,7 +3,7 @@
 #pragma once
 #include "base/buf.h"
 #include "base/random.h"
-#include "face/http/http.h"
+#include "face/front/front.h"
 #include "face/mcp/mcp.h"
 #include "face/mcp/methods.h"
 

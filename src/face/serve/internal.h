@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/random.h"
-#include "face/http/http.h"
+#include "face/front/front.h"
 #include "face/serve/budget.h"
 #include "face/serve/serve.h"
 #include "face/serve/tenant.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* face/http/result.c - the result of a run, as clients are told it. */
+/* face/front/result.c - the result of a run, as clients are told it. */
 #include "base/base64.h"
-#include "face/http/http.h"
+#include "face/front/front.h"
 
 const char *http_end(const cordon_result *r, const struct http_told *t)
 {

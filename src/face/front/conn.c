@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* face/http/conn.c - one connection: requests in, answers out. Neither direction ever blocks the loop. */
+/* face/front/conn.c - one connection: requests in, answers out. Neither direction ever blocks the loop. */
 #include "base/clock.h"
 #include "base/fd.h"
-#include "face/http/http.h"
+#include "face/front/front.h"
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-void http_conn_due(struct http_conn *c, unsigned seconds)
+/* Else it is late. */
+static void set_due(struct http_conn *c, unsigned seconds)
 {
         c->deadline_ns = clock_mono_ns() + seconds * 1000000000ull;
 }
@@ -18,7 +19,7 @@ void http_conn_begin(struct http_conn *c, int fd, uint16_t port)
         *c = (struct http_conn){ .fd = fd, .port = port };
         if (port)
                 (void) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &(int){ 1 }, sizeof(int));
-        http_conn_due(c, HTTP_READ_S);
+        set_due(c, HTTP_READ_S);
 }
 
 void http_conn_done(struct http_conn *c)
@@ -71,7 +72,7 @@ void http_conn_read(struct http_conn *c)
                 return;
 
         if (c->in.in.n == 0 && !c->busy)
-                http_conn_due(c, HTTP_READ_S);
+                set_due(c, HTTP_READ_S);
         request_add(&c->in, bytes, (size_t) n);
         c->gone |= c->in.stage == READ_DONE && c->in.in.n > AHEAD_MAX;
 }
@@ -200,7 +201,7 @@ void http_conn_flush(struct http_conn *c)
                         return;
                 }
                 c->sent += (size_t) n;
-                http_conn_due(c, HTTP_WRITE_S);
+                set_due(c, HTTP_WRITE_S);
         }
 
         bool said = c->out.n > 0;
@@ -210,7 +211,7 @@ void http_conn_flush(struct http_conn *c)
 
         /* What the client still sends is read and dropped: a reset would take the answer with it. */
         c->lingers = c->last;
-        http_conn_due(c, c->last ? HTTP_LINGER_S : c->in.in.n ? HTTP_READ_S : HTTP_IDLE_S);
+        set_due(c, c->last ? HTTP_LINGER_S : c->in.in.n ? HTTP_READ_S : HTTP_IDLE_S);
         if (c->last)
                 (void) shutdown(c->fd, SHUT_WR);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* face/http/http.h - what `cordon serve` and `cordon mcp` have in common: connections of a loop that drives
+/* face/front/front.h - what `cordon serve` and `cordon mcp` have in common: connections of a loop that drives
  * boxes, and therefore never waits for a client. Each server decides about heads and bodies, and sends. */
 #pragma once
 #include "broker/http1/http1.h"
@@ -31,7 +31,6 @@ struct http_conn {
 
 void http_conn_begin(struct http_conn *c, int fd, uint16_t port);
 void http_conn_done(struct http_conn *c);
-void http_conn_due(struct http_conn *c, unsigned seconds); /* else it is late */
 /* When it is late. Answering is not timed, a run takes as long as it may: then UINT64_MAX. */
 uint64_t http_conn_until(const struct http_conn *c);
 /* A place for one more: a free one, or that of a link that says or reads nothing; `n`: none. `at`: the link
