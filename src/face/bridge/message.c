@@ -90,9 +90,7 @@ static void put_modern(struct buf *out, const struct rpc *m)
 {
         bool by_name = strcmp(m->method, "tools/call") == 0 || strcmp(m->method, "prompts/get") == 0;
         bool by_uri = strcmp(m->method, "resources/read") == 0;
-        const char *name = by_name  ? json_str(m->params, "name")
-                           : by_uri ? json_str(m->params, "uri")
-                                    : NULL;
+        const char *name = by_name ? json_str(m->params, "name") : by_uri ? json_str(m->params, "uri") : NULL;
         put_field(out, "MCP-Protocol-Version", version_of(m));
         put_field(out, "Mcp-Method", m->method);
         if (name)

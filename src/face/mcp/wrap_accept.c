@@ -42,8 +42,7 @@ static void put_changes(const cordon_context *cx, const struct wrap_pins *before
                         continue;
                 put_line(out, "-", wrap_pins_find(before, json_str(t, "name")));
                 put_line(out, "+", t);
-                put_finding(cx, out,
-                            wrap_tool_name_ok(json_str(t, "name")) ? json_str(t, "name") : "a tool",
+                put_finding(cx, out, wrap_tool_name_ok(json_str(t, "name")) ? json_str(t, "name") : "a tool",
                             json_str(t, "description"));
         }
         if (instructions && !wrap_pins_instructions(before, instructions)) {
