@@ -43,17 +43,10 @@ static int enter(uint32_t become, struct err *e)
 
 int output_jail_check(struct err *e)
 {
-        struct calls f;
         if (jail_limit(RLIMIT_CPU, SECONDS_MAX) < 0 || jail_limit(RLIMIT_NPROC, 0) < 0)
                 return failed(e, "limit itself");
 
-        if (calls_sanitized())
-                return 0;
-
-        calls_begin(&f);
-        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
-        calls_allow_memory(&f);
-        return calls_close(&f) < 0 ? failed(e, "close system calls") : 0;
+        return jail_calls("cordon-output", allowed, sizeof allowed / sizeof *allowed, e);
 }
 
 int output_jail(uint32_t become, struct err *e) { return enter(become, e) < 0 ? -1 : output_jail_check(e); }

@@ -126,6 +126,11 @@ void accounting_deny(struct broker *b, const struct accounting_entry *e)
                 add_part(b, r->index);
 }
 
+void accounting_deny_flow(struct flow *f, enum effect_reason why, const char *detail)
+{
+        accounting_deny(f->b, &(struct accounting_entry){ .to = f->row_to, .reason = why, .detail = detail });
+}
+
 /* A door leads there, but no server answered. */
 struct egress_row *accounting_fail(struct broker *b, const struct accounting_entry *e)
 {

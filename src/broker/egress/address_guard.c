@@ -7,35 +7,27 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-static const char *const names[] = {
-        [REACH_UNKNOWN] = "unknown",
-        [REACH_PUBLIC] = "public",
-        [REACH_LOOPBACK] = "loopback",
-        [REACH_PRIVATE] = "private",
-        [REACH_SHARED] = "shared",
-        [REACH_LINK] = "link-local",
-        [REACH_METADATA] = "metadata",
-        [REACH_MULTICAST] = "multicast",
-        [REACH_BROADCAST] = "broadcast",
-        [REACH_DOCUMENTATION] = "documentation",
-        [REACH_TRANSLATED] = "translated",
-        [REACH_RESERVED] = "reserved",
-        [REACH_HOST] = "host",
+/* Whom it reaches, for the ledger: the host itself, its own network, or a named host. An address that is not
+ * known to be nearer counts as the farthest. */
+static const struct {
+        const char *name;
+        enum ledger_reach whom;
+} classes[] = {
+        [REACH_UNKNOWN] = { "unknown", LEDGER_REACH_NAMED },
+        [REACH_PUBLIC] = { "public", LEDGER_REACH_NAMED },
+        [REACH_LOOPBACK] = { "loopback", LEDGER_REACH_SELF },
+        [REACH_PRIVATE] = { "private", LEDGER_REACH_TENANT },
+        [REACH_SHARED] = { "shared", LEDGER_REACH_TENANT },
+        [REACH_LINK] = { "link-local", LEDGER_REACH_TENANT },
+        [REACH_METADATA] = { "metadata", LEDGER_REACH_NAMED },
+        [REACH_MULTICAST] = { "multicast", LEDGER_REACH_NAMED },
+        [REACH_BROADCAST] = { "broadcast", LEDGER_REACH_NAMED },
+        [REACH_DOCUMENTATION] = { "documentation", LEDGER_REACH_NAMED },
+        [REACH_TRANSLATED] = { "translated", LEDGER_REACH_NAMED },
+        [REACH_RESERVED] = { "reserved", LEDGER_REACH_NAMED },
+        [REACH_HOST] = { "host", LEDGER_REACH_SELF },
 };
-_Static_assert(sizeof names / sizeof *names == REACH__COUNT, "a name for each");
-
-/* The host itself, its own network, or a named host: an address that is not known to be nearer counts as the
- * farthest. */
-static const enum ledger_reach whom[] = {
-        [REACH_UNKNOWN] = LEDGER_REACH_NAMED,    [REACH_PUBLIC] = LEDGER_REACH_NAMED,
-        [REACH_LOOPBACK] = LEDGER_REACH_SELF,    [REACH_PRIVATE] = LEDGER_REACH_TENANT,
-        [REACH_SHARED] = LEDGER_REACH_TENANT,    [REACH_LINK] = LEDGER_REACH_TENANT,
-        [REACH_METADATA] = LEDGER_REACH_NAMED,   [REACH_MULTICAST] = LEDGER_REACH_NAMED,
-        [REACH_BROADCAST] = LEDGER_REACH_NAMED,  [REACH_DOCUMENTATION] = LEDGER_REACH_NAMED,
-        [REACH_TRANSLATED] = LEDGER_REACH_NAMED, [REACH_RESERVED] = LEDGER_REACH_NAMED,
-        [REACH_HOST] = LEDGER_REACH_SELF,
-};
-_Static_assert(sizeof whom / sizeof *whom == REACH__COUNT, "somebody for each");
+_Static_assert(sizeof classes / sizeof *classes == REACH__COUNT, "a row for each");
 
 enum ledger_reach egress_reaches(struct span host, enum egress_reach where)
 {
@@ -47,10 +39,13 @@ enum ledger_reach egress_reaches(struct span host, enum egress_reach where)
         if (where == REACH_UNKNOWN && is_local)
                 return LEDGER_REACH_SELF;
 
-        return (unsigned) where < REACH__COUNT ? whom[where] : LEDGER_REACH_NAMED;
+        return (unsigned) where < REACH__COUNT ? classes[where].whom : LEDGER_REACH_NAMED;
 }
 
-const char *egress_reach_name(enum egress_reach r) { return (unsigned) r < REACH__COUNT ? names[r] : "?"; }
+const char *egress_reach_name(enum egress_reach r)
+{
+        return (unsigned) r < REACH__COUNT ? classes[r].name : "?";
+}
 
 const char *egress_seen_name(enum egress_seen s)
 {

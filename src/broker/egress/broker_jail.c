@@ -4,137 +4,64 @@
  * connect to the ports that doors name. */
 #include "broker/egress/broker_jail.h"
 #include "base/calls.h"
-#include "base/precedence.h"
+#include "base/jail.h"
 
 #include <errno.h>
-#include <grp.h>
-#include <linux/capability.h>
-#include <linux/landlock.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int fail_jail(struct err *e, const char *what)
-{
-        int sys = errno;
-        return err_set(e, ERR_WALL, sys, "the broker cannot %s: %s", what, strerror(sys));
-}
-
-/* ---- ids ---- */
-
-static void limit_resource(int what, rlim_t most)
-{
-        struct rlimit r;
-        if (getrlimit(what, &r) < 0)
-                return;
-        r.rlim_max = r.rlim_max < most ? r.rlim_max : most;
-        r.rlim_cur = r.rlim_max;
-        (void) setrlimit(what, &r);
-}
-
-static int drop_capabilities(void)
-{
-        struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-        const struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
-        return (int) syscall(SYS_capset, &head, none);
-}
+static const char broker[] = "the broker";
 
 int jail_memory(struct err *e)
 {
-        limit_resource(RLIMIT_CORE, 0);
-        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? fail_jail(e, "hide its memory") : 0;
+        (void) jail_limit(RLIMIT_CORE, 0);
+        return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? jail_failed(broker, "hide its memory", e) : 0;
 }
 
 int jail_identity(uint32_t become, struct err *e)
 {
-        if (chdir("/") < 0)
-                return fail_jail(e, "leave the directory");
-
-        if (precedence_drop() < 0)
-                return fail_jail(e, "leave the caller's scheduling class");
-
-        if (become && (setgroups(0, NULL) < 0 || setresgid(become, become, become) < 0 ||
-                       setresuid(become, become, become) < 0))
-                return fail_jail(e, "take an id that owns nothing");
-
-        if (drop_capabilities() < 0)
-                return fail_jail(e, "drop its capabilities");
-
-        if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-                return fail_jail(e, "give up new privileges");
-
+        if (jail_drop(become) < 0)
+                return jail_failed(broker, "give up what it does not need", e);
         if (jail_memory(e) < 0) /* once more: another id brings the default back */
                 return -1;
 
-        limit_resource(RLIMIT_NOFILE, 4096);
-        limit_resource(RLIMIT_MEMLOCK, 0);
+        (void) jail_limit(RLIMIT_NOFILE, 4096);
+        (void) jail_limit(RLIMIT_MEMLOCK, 0);
         return 0;
 }
 
 /* ---- Landlock ---- */
 
-enum { NET_CONNECT_TCP = 1 << 1, NET_BIND_TCP = 1 << 0, RULE_NET_PORT = 2, SCOPES = 3 };
-/* Execute, write, remove, make, truncate, ioctl: everything but reading files and directories. */
-#define FS_CHANGES (0xffffULL & ~0xcULL)
-#define FS_ALL     0xffffULL
+enum { NET_CONNECT_TCP = 1 << 1, RULE_NET_PORT = 2 };
+/* Write, remove, make, truncate, ioctl: everything but executing, and reading files and directories. */
+#define FS_CHANGES (0xffffULL & ~0xdULL)
 
-struct ruleset {
-        uint64_t fs, net, scoped;
-};
 struct port_rule {
         uint64_t access, port;
 };
 
-static uint64_t fs_known(long abi)
-{
-        return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff;
-}
-
-static int restrict_with(long abi, const struct ruleset *r, const uint16_t *ports, size_t count)
-{
-        size_t size = abi >= 6 ? sizeof *r : abi >= 4 ? 16 : 8;
-        int set = (int) syscall(SYS_landlock_create_ruleset, r, size, 0);
-        if (set < 0)
-                return -1;
-
-        int bad = 0;
-        for (size_t i = 0; i < count && abi >= 4 && !bad; i++) {
-                const struct port_rule rule = { NET_CONNECT_TCP, ports[i] };
-                bad = syscall(SYS_landlock_add_rule, set, RULE_NET_PORT, &rule, 0) < 0;
-        }
-
-        bad = bad || syscall(SYS_landlock_restrict_self, set, 0) < 0;
-        (void) close(set);
-        return bad ? -1 : 0;
-}
-
-static long landlock_abi(void)
-{
-        return syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-}
-
-/* The box's own wall reports a kernel without Landlock: it requires Landlock unless the policy gives it up.
- */
 int jail_read_only(void)
 {
-        long abi = landlock_abi();
-        const struct ruleset r = { .fs = FS_CHANGES & ~1ULL & fs_known(abi) };
-        return abi < 1 ? 0 : restrict_with(abi, &r, NULL, 0);
+        struct jail_rules r = { .fs = FS_CHANGES };
+        return jail_restrict(jail_ruleset(&r), false);
 }
 
 static int close_files(const uint16_t *ports, size_t count)
 {
-        long abi = landlock_abi();
-        const struct ruleset r = { .fs = FS_ALL & fs_known(abi),
-                                   .net = NET_CONNECT_TCP | NET_BIND_TCP,
-                                   .scoped = SCOPES };
-        return abi < 1 ? 0 : restrict_with(abi, &r, ports, count);
+        struct jail_rules r = JAIL_ALL;
+        int set = jail_ruleset(&r);
+        bool bad = false;
+        for (size_t i = 0; set >= 0 && r.net && i < count && !bad; i++) {
+                const struct port_rule rule = { NET_CONNECT_TCP, ports[i] };
+                bad = syscall(SYS_landlock_add_rule, set, RULE_NET_PORT, &rule, 0) < 0;
+        }
+
+        return jail_restrict(set, bad);
 }
 
 /* ---- system calls ---- */
@@ -193,16 +120,16 @@ enum { MEMORY_MAX = 128 << 20 };
 int jail_close(const uint16_t *ports, size_t count, uint64_t file_bytes, struct err *e)
 {
         struct calls f;
-        limit_resource(RLIMIT_NPROC, 0);
-        limit_resource(RLIMIT_FSIZE, file_bytes);
-        limit_resource(RLIMIT_DATA,
-                       MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
+        (void) jail_limit(RLIMIT_NPROC, 0);
+        (void) jail_limit(RLIMIT_FSIZE, file_bytes);
+        (void) jail_limit(RLIMIT_DATA,
+                          MEMORY_MAX); /* a failed allocation denies: a connection, a request, an answer */
         if (close_files(ports, count) < 0)
-                return fail_jail(e, "close its files");
+                return jail_failed(broker, "close its files", e);
 
         calls_begin(&f);
         calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
         calls_allow_memory(&f);
         calls_allow_first(&f, SYS_socket, AF_INET, AF_INET6); /* internet only */
-        return calls_close(&f) < 0 ? fail_jail(e, "close its system calls") : 0;
+        return calls_close(&f) < 0 ? jail_failed(broker, "close its system calls", e) : 0;
 }

@@ -196,8 +196,7 @@ static enum flow_event after_record(struct flow *f)
         if (departure_again(f))
                 return connect_server(f);
 
-        accounting_deny(f->b, &(struct accounting_entry){
-                                      .to = f->row_to, .reason = f->record_why, .detail = f->record_detail });
+        accounting_deny_flow(f, f->record_why, f->record_detail);
         return EVENT_CUT;
 }
 
@@ -381,8 +380,7 @@ static enum flow_event relay_io(struct flow *f) { return relay_event(f, f->io, f
 static enum flow_event tick_flow(struct flow *f)
 {
         if (f->door && decide_closed(f->b, f->door)) { /* also cuts a request in the middle */
-                accounting_deny(f->b,
-                                &(struct accounting_entry){ .to = f->row_to, .reason = REASON_EXPIRED });
+                accounting_deny_flow(f, REASON_EXPIRED, NULL);
                 accounting_cut(f);
                 return EVENT_CUT;
         }
@@ -399,55 +397,27 @@ static enum flow_event tick_flow(struct flow *f)
 
 typedef enum flow_event (*flow_step)(struct flow *f);
 
-/* An opaque connection: bytes are moved and not read. An empty entry does nothing. */
-static const flow_step bytes[FLOW_STATE__COUNT][EVENT__COUNT] = {
-        [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record_flow,
-                             [EVENT_RECORDED] = after_record,
-                             [EVENT_IO] = wait_io,
-                             [EVENT_TICK] = tick_flow,
-                             [EVENT_CUT] = cut_flow },
-        [FLOW_RESOLVING] = { [EVENT_RESOLVED] = after_resolve,
-                             [EVENT_FAILED] = after_failure,
-                             [EVENT_IO] = wait_io,
-                             [EVENT_TICK] = tick_flow,
-                             [EVENT_CUT] = cut_flow },
-        [FLOW_DIALING] = { [EVENT_CONNECTED] = relay_flow,
-                           [EVENT_FAILED] = after_failure,
-                           [EVENT_IO] = wait_io,
-                           [EVENT_TICK] = tick_flow,
-                           [EVENT_CUT] = cut_flow },
-        [FLOW_OPEN] = { [EVENT_IO] = relay_io,
-                        [EVENT_TICK] = tick_flow,
-                        [EVENT_DONE] = finish_flow,
-                        [EVENT_CUT] = cut_flow },
+/* What is the same in each state of an opaque connection, and of one whose requests are decided one by one,
+ * each with its own door and server: that is open while they are pending. An empty entry does nothing. */
+static const flow_step always[2][EVENT__COUNT] = {
+        { [EVENT_IO] = wait_io, [EVENT_TICK] = tick_flow, [EVENT_CUT] = cut_flow },
+        { [EVENT_RECORDED] = request_recorded,
+          [EVENT_IO] = requests_drive,
+          [EVENT_WANTS_SERVER] = connect_request,
+          [EVENT_TICK] = tick_flow,
+          [EVENT_ANSWERED] = linger_flow,
+          [EVENT_CUT] = cut_flow },
 };
 
-/* A connection whose requests are decided one by one, each with its own door and server: it is open while
- * they are pending. */
-static const flow_step requests[FLOW_STATE__COUNT][EVENT__COUNT] = {
-        [FLOW_RESOLVING] = { [EVENT_RECORDED] = request_recorded,
-                             [EVENT_RESOLVED] = after_resolve,
-                             [EVENT_FAILED] = request_failed,
-                             [EVENT_IO] = requests_drive,
-                             [EVENT_WANTS_SERVER] = connect_request,
-                             [EVENT_TICK] = tick_flow,
-                             [EVENT_ANSWERED] = linger_flow,
-                             [EVENT_CUT] = cut_flow },
-        [FLOW_DIALING] = { [EVENT_RECORDED] = request_recorded,
-                           [EVENT_CONNECTED] = request_connected,
-                           [EVENT_FAILED] = request_failed,
-                           [EVENT_IO] = requests_drive,
-                           [EVENT_WANTS_SERVER] = connect_request,
-                           [EVENT_TICK] = tick_flow,
-                           [EVENT_ANSWERED] = linger_flow,
-                           [EVENT_CUT] = cut_flow },
-        [FLOW_OPEN] = { [EVENT_ACCEPTED] = requests_drive,
-                        [EVENT_RECORDED] = request_recorded,
-                        [EVENT_IO] = requests_drive,
-                        [EVENT_WANTS_SERVER] = connect_request,
-                        [EVENT_TICK] = tick_flow,
-                        [EVENT_ANSWERED] = linger_flow,
-                        [EVENT_CUT] = cut_flow },
+/* What is particular to a state. */
+static const flow_step steps[2][FLOW_STATE__COUNT][EVENT__COUNT] = {
+        { [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record_flow, [EVENT_RECORDED] = after_record },
+          [FLOW_RESOLVING] = { [EVENT_RESOLVED] = after_resolve, [EVENT_FAILED] = after_failure },
+          [FLOW_DIALING] = { [EVENT_CONNECTED] = relay_flow, [EVENT_FAILED] = after_failure },
+          [FLOW_OPEN] = { [EVENT_IO] = relay_io, [EVENT_DONE] = finish_flow } },
+        { [FLOW_RESOLVING] = { [EVENT_RESOLVED] = after_resolve, [EVENT_FAILED] = request_failed },
+          [FLOW_DIALING] = { [EVENT_CONNECTED] = request_connected, [EVENT_FAILED] = request_failed },
+          [FLOW_OPEN] = { [EVENT_ACCEPTED] = requests_drive } },
 };
 
 /* Either, when its last answer is out. */
@@ -468,8 +438,7 @@ static enum flow_event after_rise(struct flow *f, enum flow_event e)
                 return e;
         }
 
-        accounting_deny(f->b, &(struct accounting_entry){
-                                      .to = f->row_to, .reason = why, .detail = labels_detail(f->b) });
+        accounting_deny_flow(f, why, labels_detail(f->b));
         accounting_cut(f);
         return EVENT_CUT;
 }
@@ -516,8 +485,7 @@ static void accept_stream(struct flow *connection, struct http2_stream *s)
                 f = stream_flow(connection);
 
         if (!f) {
-                accounting_deny(connection->b, &(struct accounting_entry){ .to = connection->row_to,
-                                                                           .reason = REASON_TOO_MANY_FLOWS });
+                accounting_deny_flow(connection, REASON_TOO_MANY_FLOWS, NULL);
                 http2_stream_refuse(s);
                 return;
         }
@@ -540,9 +508,10 @@ static void flow_happens(struct flow *f, enum flow_event e)
         f->b->group = f->group;
         e = after_rise(f, e);
         while (e != EVENT_NONE && f->state != FLOW_OVER) {
+                bool http = f->http;
                 flow_step step = f->state == FLOW_LINGERING ? lingering[e]
-                                 : f->http                  ? requests[f->state][e]
-                                                            : bytes[f->state][e];
+                                 : steps[http][f->state][e] ? steps[http][f->state][e]
+                                                            : always[http][e];
                 e = step ? step(f) : EVENT_NONE;
         }
 
@@ -660,7 +629,7 @@ static void decide_flow(struct broker *b, int fd)
                 begin_flow(b, fd, &q, d.door);
 }
 
-void flow_accept(struct broker *b, const struct source *s)
+void flow_accept(struct broker *b, struct source *s)
 {
         for (unsigned i = 0; i < ACCEPT_ROUND; i++) {
                 if (b->half_open >= HALF_OPEN_MAX) { /* the rest wait in the kernel's queue */

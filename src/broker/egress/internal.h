@@ -36,7 +36,7 @@ enum source_kind {
         SOURCE_LEDGER,
         SOURCE_GATE,
         SOURCE_CHECKS, /* the line to cordon-output */
-        SOURCE_CLIENT, /* the box's end of a flow */
+        SOURCE_CLIENT, /* from here on of a flow: the box's end */
         SOURCE_SERVER, /* the other end */
         SOURCE_TRY,    /* a connection in progress */
         SOURCE_CHECK,  /* the check of an answer */
@@ -131,7 +131,6 @@ enum flow_event {
 };
 struct http_flow;
 struct http2_stream;
-struct http_callbacks;
 struct http_rules;
 struct http_grants;
 struct http_fixtures;
@@ -164,9 +163,8 @@ struct flow {
         struct dial dial;
         struct half half[2];
         struct http_flow *http; /* requests are decided one by one; NULL: bytes are moved */
-        struct http_callbacks *callbacks;
-        struct flow *parent;  /* the connection whose streams of HTTP/2 it serves; or NULL */
-        struct flow *streams; /* those flows, of such a connection */
+        struct flow *parent;    /* the connection whose streams of HTTP/2 it serves; or NULL */
+        struct flow *streams;   /* those flows, of such a connection */
         struct flow *next_stream;
         struct http2_stream *stream; /* the one under way, or NULL: it is idle */
         struct source check;         /* of the answer under way, or -1 */
@@ -312,6 +310,7 @@ struct accounting_entry {
         const char *permit; /* denied: the smallest line that would allow it */
 };
 void accounting_deny(struct broker *b, const struct accounting_entry *e);
+void accounting_deny_flow(struct flow *f, enum effect_reason why, const char *detail);
 struct egress_row *accounting_fail(struct broker *b, const struct accounting_entry *e);
 /* `told`: its outcome is in the ledger already. */
 void accounting_fail_flow(struct flow *f, enum effect_reason why, const char *detail, bool told);
@@ -375,7 +374,7 @@ uint64_t whose_socket(const struct broker *b, uint8_t protocol, const union endp
 uint64_t whose_connection(const struct broker *b, int fd);
 
 /* flow.c: the only file that decides the next state of a connection */
-void flow_accept(struct broker *b, const struct source *s);
+void flow_accept(struct broker *b, struct source *s);
 void flow_io(struct flow *f, struct source *s, uint32_t events);
 void flow_resolved(struct broker *b, const struct name *n);
 void flow_recorded(struct broker *b);
@@ -420,7 +419,7 @@ void resolver_leave_watchers(struct broker *b); /* the broker ends next */
 /* dns_serve.c */
 void dns_serve_udp(struct broker *b, struct source *s);
 void dns_serve_tcp(struct broker *b, struct source *s);
-void dns_serve_client(struct broker *b, struct source *s, uint32_t events);
+void dns_serve_client(struct broker *b, struct source *s);
 void dns_tick(struct broker *b, bool free_dead);
 void dns_resolved(struct broker *b, struct name *n);
 void dns_last_words(struct broker *b); /* names that are not answered yet */

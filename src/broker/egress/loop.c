@@ -11,79 +11,33 @@
 /* A turn of one flow is a megabyte or two; so many of them may keep the others and the keeper waiting. */
 enum { EVENTS = 16, TICK_MS = 50, FLUSH_MS = 200 };
 
-static void on_control(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) s;
-        (void) events;
-        control_serve(b);
-}
-static void on_listener(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        flow_accept(b, s);
-}
-static void on_dns_udp(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        dns_serve_udp(b, s);
-}
-static void on_dns_tcp(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        dns_serve_tcp(b, s);
-}
-static void on_watch(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        watch_serve(b, s);
-}
-static void on_resolver(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        if (s->fd >= 0)
-                resolver_serve(b);
-}
-static void on_ledger(struct broker *b, struct source *s, uint32_t events)
-{
-        if (s->fd >= 0)
-                ahead_serve(b, events);
-}
-static void on_gate(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        if (s->fd >= 0)
-                held_serve(b);
-}
-static void on_checks(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) events;
-        if (s->fd >= 0)
-                checks_serve(b);
-}
-static void on_flow(struct broker *b, struct source *s, uint32_t events)
-{
-        (void) b;
-        flow_io(s->owner, s, events);
-}
-
-static void (*const handlers[])(struct broker *, struct source *, uint32_t) = {
-        [SOURCE_NONE] = NULL,
-        [SOURCE_CONTROL] = on_control,
-        [SOURCE_LISTENER] = on_listener,
-        [SOURCE_DNS_UDP] = on_dns_udp,
-        [SOURCE_DNS_TCP] = on_dns_tcp,
-        [SOURCE_DNS_CLIENT] = dns_serve_client,
-        [SOURCE_WATCH] = on_watch,
-        [SOURCE_RESOLVER] = on_resolver,
-        [SOURCE_LEDGER] = on_ledger,
-        [SOURCE_GATE] = on_gate,
-        [SOURCE_CHECKS] = on_checks,
-        [SOURCE_CLIENT] = on_flow,
-        [SOURCE_SERVER] = on_flow,
-        [SOURCE_TRY] = on_flow,
-        [SOURCE_CHECK] = on_flow,
+/* Sources that are not a flow's: what serves all of a kind, or one. */
+static const struct {
+        void (*all)(struct broker *b);
+        void (*one)(struct broker *b, struct source *s);
+} servers[SOURCE_CLIENT] = {
+        [SOURCE_CONTROL] = { .all = control_serve },
+        [SOURCE_LISTENER] = { .one = flow_accept },
+        [SOURCE_DNS_UDP] = { .one = dns_serve_udp },
+        [SOURCE_DNS_TCP] = { .one = dns_serve_tcp },
+        [SOURCE_DNS_CLIENT] = { .one = dns_serve_client },
+        [SOURCE_WATCH] = { .one = watch_serve },
+        [SOURCE_RESOLVER] = { .all = resolver_serve },
+        [SOURCE_LEDGER] = { .all = ahead_serve },
+        [SOURCE_GATE] = { .all = held_serve },
+        [SOURCE_CHECKS] = { .all = checks_serve },
 };
-_Static_assert(sizeof handlers / sizeof *handlers == SOURCE__COUNT, "a handler for each source");
+
+/* A source may have been closed earlier in this round. */
+static void serve_source(struct broker *b, struct source *s, uint32_t events)
+{
+        if (s->kind >= SOURCE_CLIENT)
+                flow_io(s->owner, s, events);
+        else if (s->fd >= 0 && servers[s->kind].all)
+                servers[s->kind].all(b);
+        else if (s->fd >= 0 && servers[s->kind].one)
+                servers[s->kind].one(b, s);
+}
 
 static int wait_ms(const struct broker *b)
 {
@@ -140,8 +94,7 @@ _Noreturn void broker_run(struct broker *b)
                 serve_again(b);
                 deliver_events(b);
                 for (int i = 0; i < n; i++) {
-                        struct source *s = e[i].data.ptr;
-                        handlers[s->kind](b, s, e[i].events);
+                        serve_source(b, e[i].data.ptr, e[i].events);
                         deliver_events(b);
                 }
                 if (n == EVENTS || b->turn)

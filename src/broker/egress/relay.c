@@ -142,7 +142,7 @@ static enum outcome copy_once(struct flow *f, struct half *h, bool hup)
 
         spend_bytes(f, h, (size_t) n);
         if (holds_canary(f->b, h, span_of(p, (size_t) n))) {
-                accounting_deny(f->b, &(struct accounting_entry){ .to = f->row_to, .reason = REASON_CANARY });
+                accounting_deny_flow(f, REASON_CANARY, NULL);
                 return PUMP_REFUSED;
         }
 
@@ -282,9 +282,7 @@ static enum outcome pump_half(struct flow *f, struct half *h, bool hup)
 static enum flow_event pump_event(struct flow *f, const struct half *h, enum outcome r)
 {
         if (r == PUMP_EMPTY)
-                accounting_deny(
-                        f->b, &(struct accounting_entry){
-                                      .to = f->row_to, .reason = accounting_why(f->b, f->door, h->is_out) });
+                accounting_deny_flow(f, accounting_why(f->b, f->door, h->is_out), NULL);
 
         if (r == PUMP_EMPTY || r == PUMP_REFUSED)
                 accounting_cut(f);

@@ -561,13 +561,8 @@ int requests_begin(struct flow *f)
                                            .check = check,
                                            .check_end = check_end };
         const struct http_peer peer = { .host = f->host, .is_address = f->is_address, .port = f->port };
-        f->callbacks = malloc(sizeof *f->callbacks);
-        if (!f->callbacks)
-                return -1;
-
-        *f->callbacks = cb;
-        f->http = f->parent ? http_flow_new_stream(f->b->rules, f->parent->http, f->callbacks)
-                            : http_flow_new(f->b->rules, &peer, f->callbacks);
+        f->http = f->parent ? http_flow_new_stream(f->b->rules, f->parent->http, &cb)
+                            : http_flow_new(f->b->rules, &peer, &cb);
         if (!f->http)
                 return -1;
 
@@ -580,6 +575,4 @@ void requests_done(struct flow *f)
 {
         http_flow_free(f->http);
         f->http = NULL;
-        free(f->callbacks);
-        f->callbacks = NULL;
 }

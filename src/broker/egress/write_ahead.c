@@ -368,10 +368,9 @@ static void take_answer(struct broker *b, struct ledger_answer *m)
                 }
 }
 
-void ahead_serve(struct broker *b, uint32_t events)
+void ahead_serve(struct broker *b)
 {
         struct ledger_answer m;
-        (void) events;
         flush_line(b);
         while (b->ledger_source.fd >= 0) {
                 int r = wire_take(b->ledger_source.fd, &ledger_answer_form, &m, NULL);

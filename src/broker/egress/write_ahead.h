@@ -8,8 +8,8 @@
 
 /* The line, from the keeper. Without one the caller wants no ledger, and all goes at once. */
 void ahead_take_line(struct broker *b, int fd);
-int ahead_start(struct broker *b);                   /* watches it */
-void ahead_serve(struct broker *b, uint32_t events); /* answers, and bytes that were not taken before */
+int ahead_start(struct broker *b);  /* watches it */
+void ahead_serve(struct broker *b); /* answers, and bytes that were not taken before */
 void ahead_tick(struct broker *b);
 
 /* An opaque connection: connects now, later, or never. */

@@ -3,8 +3,8 @@
  * connections to the agents of the user: what takes it over can use those, but open no file, make no socket
  * and start no process. */
 #include "broker/signer/signer_jail.h"
-#include "base/calls.h"
 #include "base/jail.h"
+#include "broker/signer/signer.h"
 
 #include <sys/syscall.h>
 
@@ -24,18 +24,9 @@ static const uint32_t allowed[] = {
 
 int signer_jail(uint32_t become, struct err *e)
 {
-        struct calls f;
-        if (jail_enter("cordon-signer", become, MEMORY_MAX, e) < 0)
+        if (jail_enter(SIGNER_PROGRAM, become, MEMORY_MAX, e) < 0)
                 return -1;
-
-        if (jail_limit(RLIMIT_NPROC, 0) < 0)
-                return jail_failed("cordon-signer", "limit itself", e);
-
-        if (calls_sanitized())
-                return 0;
-
-        calls_begin(&f);
-        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
-        calls_allow_memory(&f);
-        return calls_close(&f) < 0 ? jail_failed("cordon-signer", "close system calls", e) : 0;
+        return jail_limit(RLIMIT_NPROC, 0) < 0
+                       ? jail_failed(SIGNER_PROGRAM, "limit itself", e)
+                       : jail_calls(SIGNER_PROGRAM, allowed, sizeof allowed / sizeof *allowed, e);
 }

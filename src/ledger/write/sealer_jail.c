@@ -4,6 +4,7 @@
  * next to it, and the system calls for those. No other file, socket, process or program. */
 #include "base/calls.h"
 #include "base/fd.h"
+#include "base/jail.h"
 #include "base/store/store.h"
 #include "ledger/write/sealer.h"
 
@@ -11,25 +12,12 @@
 #include <fcntl.h>
 #include <linux/landlock.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 
 /* Landlock rights by number: the header may be older than the kernel. */
 enum { READ_FILE = 1 << 2, READ_DIR = 1 << 3, WRITE_FILE = 1 << 1, REMOVE_FILE = 1 << 5 };
 enum { MAKE_DIR = 1 << 7, MAKE_FILE = 1 << 8, TRUNCATE = 1 << 14 };
-enum { NET_ALL = 3, SCOPES = 3 };
-
-struct ruleset {
-        uint64_t fs, net, scoped;
-};
-
-static int jail_failed(struct err *e, const char *what)
-{
-        int sys = errno;
-        return err_set(e, ERR_WALL, sys, "cordon-ledger cannot %s: %s", what, strerror(sys));
-}
-
-static uint64_t known(long abi) { return abi >= 5 ? 0xffff : abi >= 3 ? 0x7fff : abi >= 2 ? 0x3fff : 0x1fff; }
+static const char program[] = "cordon-ledger";
 
 static int leave_open(int set, int fd, uint64_t rights)
 {
@@ -37,28 +25,18 @@ static int leave_open(int set, int fd, uint64_t rights)
         return fd < 0 ? 0 : (int) syscall(SYS_landlock_add_rule, set, LANDLOCK_RULE_PATH_BENEATH, &a, 0);
 }
 
-/* A kernel without Landlock was reported when the box's walls were raised; the seccomp filter still applies.
- */
 static int close_files(int dir, int witness)
 {
-        long abi = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
-        if (abi < 1)
-                return 0;
+        struct jail_rules r = JAIL_ALL;
+        int set = jail_ruleset(&r);
+        if (set < 0)
+                return jail_restrict(set, false);
 
-        const struct ruleset r = { .fs = known(abi), .net = NET_ALL, .scoped = SCOPES };
         const uint64_t own =
                 (READ_FILE | READ_DIR | WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_FILE | TRUNCATE) & r.fs;
-        AUTO_FD(set, (int) syscall(SYS_landlock_create_ruleset, &r,
-                                   abi >= 6   ? sizeof r
-                                   : abi >= 4 ? 16
-                                              : 8,
-                                   0));
         AUTO_FD(boot, open("/proc/sys/kernel/random/boot_id", O_PATH | O_CLOEXEC));
-        if (set < 0 || leave_open(set, dir, own) < 0 || leave_open(set, witness, own) < 0 ||
-            leave_open(set, boot, READ_FILE) < 0)
-                return -1;
-
-        return (int) syscall(SYS_landlock_restrict_self, set, 0);
+        return jail_restrict(set, leave_open(set, dir, own) < 0 || leave_open(set, witness, own) < 0 ||
+                                          leave_open(set, boot, READ_FILE) < 0);
 }
 
 /* Files of the ledger, its socket, waiting, memory, and exit. */
@@ -79,32 +57,22 @@ static const uint32_t allowed[] = {
 #endif
 };
 
-static int close_calls(void)
-{
-        struct calls f;
-        calls_begin(&f);
-        calls_allow(&f, allowed, sizeof allowed / sizeof *allowed);
-        calls_allow_memory(&f);
-        return calls_close(&f);
-}
-
 int jail_close(int dir, bool seals, struct err *e)
 {
-        const struct rlimit none = { 0, 0 };
         struct err ignored;
         AUTO_FD(up, dir >= 0 && seals ? openat(dir, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1);
         AUTO_FD(witness, up < 0 ? -1 : store_dir(up, "witness", &ignored));
 
         if (chdir("/") < 0 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
             (!calls_sanitized() && prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0))
-                return jail_failed(e, "give up what it does not need");
+                return jail_failed(program, "give up what it does not need", e);
 
-        (void) setrlimit(RLIMIT_CORE, &none);
+        (void) jail_limit(RLIMIT_CORE, 0);
         if (calls_sanitized())
                 return 0; /* for tests: the sanitizer reads files that would be denied */
 
         if (close_files(dir, witness) < 0)
-                return jail_failed(e, "close other files");
+                return jail_failed(program, "close other files", e);
 
-        return close_calls() < 0 ? jail_failed(e, "close other system calls") : 0;
+        return jail_calls(program, allowed, sizeof allowed / sizeof *allowed, e);
 }

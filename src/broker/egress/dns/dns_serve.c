@@ -358,12 +358,9 @@ static int answer_client(struct broker *b, struct dns_client *c)
         return 0;
 }
 
-void dns_serve_client(struct broker *b, struct source *s, uint32_t events)
+void dns_serve_client(struct broker *b, struct source *s)
 {
         struct dns_client *c = s->owner;
-        (void) events;
-        if (s->fd < 0)
-                return;
 
         ssize_t n = recv(s->fd, c->in + c->have, sizeof c->in - c->have, 0);
         if (n < 0 && (errno == EAGAIN || errno == EINTR))
