@@ -6,7 +6,7 @@
 
 #define BEARER_KEY(real, held)                                                                               \
         {                                                                                                    \
-                .name = "key", .where = HTTP_IN_HEADER, .field = "Authorization", .before = "Bearer ",       \
+                .name = "key", .where = GRANT_HEADER, .field = "Authorization", .before = "Bearer ",         \
                 .after = "", .secret = { (const uint8_t *) (real), sizeof(real) - 1 }, .placeholder = {      \
                         (const uint8_t *) (held),                                                            \
                         sizeof(held) - 1                                                                     \

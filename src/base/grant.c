@@ -7,20 +7,10 @@ enum {
         KEY_ID_SEEN = 16, /* a shorter one could be any word */
 };
 
-/* The text up to the next colon; *text begins behind it. */
-static struct span cut_word(struct span *text)
-{
-        const uint8_t *colon = text->n ? memchr(text->p, ':', text->n) : NULL;
-        size_t n = colon ? (size_t) (colon - text->p) : text->n;
-        struct span part = span_of(text->p, n);
-        *text = colon ? span_of(colon + 1, text->n - n - 1) : span_of(text->p + n, 0);
-        return part;
-}
-
 bool grant_key_split(struct span text, struct grant_key *ret)
 {
-        struct grant_key k = { .id = cut_word(&text) };
-        k.secret = cut_word(&text);
+        struct grant_key k = { .id = span_cut(&text, ':') };
+        k.secret = span_cut(&text, ':');
         k.token = text;
         if (k.id.n < KEY_ID_MIN || k.secret.n < GRANT_SECRET_MIN ||
             (k.token.n && (k.token.n < GRANT_SECRET_MIN || memchr(k.token.p, ':', k.token.n))))

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 enum {
-        GRANT_SECRET_MIN = 8,
+        GRANT_SECRET_MIN = 8, /* a shorter secret could not be distinguished from ordinary text */
         GRANT_SECRET_MAX = 4096,
         GRANT_TEXT = 128,
         GRANT_FORM = 512,
@@ -17,14 +17,14 @@ enum {
         GRANTS_MAX = 64
 };
 
-/* Where the secret goes in a request; the numbers are those of enum http_where. */
+/* Where the secret goes in a request. */
 enum grant_where {
         GRANT_NOWHERE = 0,
-        GRANT_HEADER,
-        GRANT_QUERY,
-        GRANT_BASIC,
-        GRANT_BODY,
-        GRANT_SIGV4, /* signs requests to AWS; the secret is a struct grant_key */
+        GRANT_HEADER, /* field: its name */
+        GRANT_QUERY,  /* field: the parameter */
+        GRANT_BASIC,  /* field: the user name; the secret is the password */
+        GRANT_BODY,   /* replaces the placeholder in the body */
+        GRANT_SIGV4,  /* signs requests to AWS; the secret is a struct grant_key */
         GRANT_WHERE__COUNT
 };
 

@@ -79,26 +79,6 @@ static int take_char(struct scan *s, char c, const char *what)
 
 static void put_byte(struct scan *s, uint32_t c) { s->d->chars[s->d->n_chars++] = (char) c; }
 
-/* At most three bytes for six of input ("\uXXXX"), four for twelve: never longer than the input. */
-static void put_point(struct scan *s, uint32_t v)
-{
-        if (v < 0x80) {
-                put_byte(s, v);
-        } else if (v < 0x800) {
-                put_byte(s, 0xc0 | v >> 6);
-                put_byte(s, 0x80 | (v & 0x3f));
-        } else if (v < 0x10000) {
-                put_byte(s, 0xe0 | v >> 12);
-                put_byte(s, 0x80 | (v >> 6 & 0x3f));
-                put_byte(s, 0x80 | (v & 0x3f));
-        } else {
-                put_byte(s, 0xf0 | v >> 18);
-                put_byte(s, 0x80 | (v >> 12 & 0x3f));
-                put_byte(s, 0x80 | (v >> 6 & 0x3f));
-                put_byte(s, 0x80 | (v & 0x3f));
-        }
-}
-
 static int hex4(struct scan *s, uint32_t *ret_value)
 {
         uint32_t v = 0;
@@ -140,7 +120,9 @@ static int escape_unicode(struct scan *s)
                 v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
         }
 
-        put_point(s, v);
+        char bytes[4]; /* at most three for six of input ("\uXXXX"), four for twelve */
+        for (size_t i = 0, n = str_from_char(v, bytes); i < n; i++)
+                put_byte(s, (uint8_t) bytes[i]);
         return 0;
 }
 

@@ -21,6 +21,20 @@ static inline bool span_eq(struct span a, struct span b)
 
 static inline bool span_is(struct span a, const char *s) { return span_eq(a, span_str(s)); }
 
+/* The part before `sep`, which goes with it; all of it without one. */
+static inline struct span span_cut(struct span *rest, char sep)
+{
+        const uint8_t *at = rest->n > 0 ? memchr(rest->p, sep, rest->n) : NULL;
+        size_t n = at ? (size_t) (at - rest->p) : rest->n, eaten = at ? n + 1 : n;
+        struct span part = span_of(rest->p, n);
+        *rest = eaten > 0 ? span_of(rest->p + eaten, rest->n - eaten) : *rest;
+        return part;
+}
+static inline bool span_ends(struct span a, const char *s)
+{
+        size_t n = strlen(s);
+        return a.n >= n && (n == 0 || memcmp(a.p + a.n - n, s, n) == 0);
+}
 static inline bool span_starts(struct span a, const char *s)
 {
         size_t n = strlen(s);

@@ -121,6 +121,16 @@ size_t str_char(struct span s, uint32_t *ret_point)
         return n;
 }
 
+size_t str_from_char(uint32_t point, char ret[static 4])
+{
+        static const uint8_t first[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+        size_t n = point < 0x80 ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+        for (size_t i = n; i-- > 1; point >>= 6)
+                ret[i] = (char) (0x80 | (point & 0x3f));
+        ret[0] = (char) (first[n] | point);
+        return n;
+}
+
 bool str_is_utf8(struct span s)
 {
         for (size_t i = 0; i < s.n;) {

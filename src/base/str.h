@@ -23,6 +23,8 @@ char *str_from_ms(uint64_t ms, char buf[32]);
 char *str_inert(struct span s, char *buf, size_t cap);
 /* Decodes the first character of `s`. Returns its length, 0 if the bytes are not UTF-8. */
 size_t str_char(struct span s, uint32_t *ret_point);
+/* Writes a character as UTF-8; returns its length. */
+size_t str_from_char(uint32_t point, char ret[static 4]);
 /* True for an invisible character: Unicode's default-ignorable ones, which caseless comparison skips. */
 bool str_is_unseen(uint32_t point);
 /* True for a character that moves, hides or reorders text on the screen: invisible ones, and controls. */

@@ -160,7 +160,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
         static const struct http_credential keys[] = { BEARER_KEY(SECRET, HOLDER),
                                                        { .name = "aws",
-                                                         .where = HTTP_SIGV4,
+                                                         .where = GRANT_SIGV4,
                                                          .field = "",
                                                          .before = "",
                                                          .after = "",

@@ -56,7 +56,7 @@ static void test_flow__a_request_and_its_answer_in_any_pieces(void)
 static void test_flow__a_short_secret_in_a_form(void)
 {
         static const struct http_credential pin = { "pin",
-                                                    HTTP_IN_BODY,
+                                                    GRANT_BODY,
                                                     "",
                                                     "",
                                                     "",

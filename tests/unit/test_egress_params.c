@@ -519,7 +519,7 @@ static void test_params__other_rules_still_hold(void)
 
 static const struct http_credential keys[] = {
         { "key",
-          HTTP_IN_HEADER,
+          GRANT_HEADER,
           "Authorization",
           "Bearer ",
           "",
@@ -529,7 +529,7 @@ static const struct http_credential keys[] = {
           0,
           0 },
         { "field",
-          HTTP_IN_BODY,
+          GRANT_BODY,
           "",
           "",
           "",

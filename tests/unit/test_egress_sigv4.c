@@ -117,7 +117,7 @@ static void test_sigv4__has_one_form_of_what_means_the_same(void)
 /* ---- whole requests ---- */
 
 static const struct http_credential aws = { "aws",
-                                            HTTP_SIGV4,
+                                            GRANT_SIGV4,
                                             "",
                                             "",
                                             "",

@@ -10,10 +10,10 @@
                 (const uint8_t *) (s), sizeof(s) - 1                                                         \
         }
 
-static const struct http_credential live_key = { "key",        HTTP_IN_HEADER, "X-Key",           "", "",
-                                                 SPAN(SECRET), SPAN(HOLDER),   POLICY_STAGE_LIVE, 0,  0 };
-static const struct http_credential test_key = { "key",        HTTP_IN_HEADER, "X-Key",           "", "",
-                                                 SPAN(SECRET), SPAN(HOLDER),   POLICY_STAGE_TEST, 0,  0 };
+static const struct http_credential live_key = { "key",        GRANT_HEADER, "X-Key",           "", "",
+                                                 SPAN(SECRET), SPAN(HOLDER), POLICY_STAGE_LIVE, 0,  0 };
+static const struct http_credential test_key = { "key",        GRANT_HEADER, "X-Key",           "", "",
+                                                 SPAN(SECRET), SPAN(HOLDER), POLICY_STAGE_TEST, 0,  0 };
 
 static const char policy[] = "use none\nnet @api/v1/** GET POST with key\nnet @api/free GET\n";
 static const char places[] = "# where to\nplace api live http://api.test/\n"
@@ -324,10 +324,10 @@ static void test_record__what_is_recorded_can_be_mocked_and_holds_no_secret(void
 static void test_swap__what_stands_around_a_secret(void)
 {
         static const struct {
-                enum http_where where;
+                enum grant_where where;
                 const char *up;
-        } rows[] = { { HTTP_IN_HEADER, "\r\nk: tok \"" SECRET "\"\r\n" },
-                     { HTTP_IN_QUERY, "GET /v1/x?k=tok%20%22" SECRET "%22 HTTP/1.1\r\n" } };
+        } rows[] = { { GRANT_HEADER, "\r\nk: tok \"" SECRET "\"\r\n" },
+                     { GRANT_QUERY, "GET /v1/x?k=tok%20%22" SECRET "%22 HTTP/1.1\r\n" } };
         for (size_t i = 0; i < COUNT(rows); i++) {
                 struct http_credential c = test_key;
                 struct rig g;
@@ -351,7 +351,7 @@ static void test_swap__what_stands_around_a_secret(void)
 static void test_record__a_url_holds_no_secret_of_its_query(void)
 {
         static const struct http_credential in_query = {
-                "key", HTTP_IN_QUERY, "k", "", "", SPAN(SECRET), SPAN(HOLDER), POLICY_STAGE_TEST, 0, 0
+                "key", GRANT_QUERY, "k", "", "", SPAN(SECRET), SPAN(HOLDER), POLICY_STAGE_TEST, 0, 0
         };
         struct rig g;
         struct rig_in in = { .policy = policy,
@@ -497,10 +497,10 @@ static void test_fixture__every_url_that_a_box_asks_for(void)
 static void test_judge__the_most_particular_door_is_taken(void)
 {
         static const struct http_credential both[] = {
-                { "a", HTTP_IN_HEADER, "X-A", "", "", SPAN("a-secret-1"), SPAN("a-holder-1"),
-                  POLICY_STAGE_TEST, 0, 0 },
-                { "b", HTTP_IN_HEADER, "X-B", "", "", SPAN("b-secret-1"), SPAN("b-holder-1"),
-                  POLICY_STAGE_TEST, 0, 0 },
+                { "a", GRANT_HEADER, "X-A", "", "", SPAN("a-secret-1"), SPAN("a-holder-1"), POLICY_STAGE_TEST,
+                  0, 0 },
+                { "b", GRANT_HEADER, "X-B", "", "", SPAN("b-secret-1"), SPAN("b-holder-1"), POLICY_STAGE_TEST,
+                  0, 0 },
         };
         static const char doors[] = "use none\nnet api.test:80\nnet http://api.test/** GET with a\n"
                                     "net http://api.test/open/** GET\nnet http://api.test/open/b GET with b\n"

@@ -16,7 +16,7 @@ static const char policy[] = "use none\n"
 #define SECRET "ghp_R3alSecretValue0123456789abcdef"
 #define HOLDER "ghp_PLACEHOLDERaaaabbbbccccddddeeee"
 static const struct http_credential key = { "key",
-                                            HTTP_IN_HEADER,
+                                            GRANT_HEADER,
                                             "Authorization",
                                             "Bearer ",
                                             "",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* base/context/batch.c - the batch job that the caller's environment names. Pure. */
 #include "base/context/context.h"
+#include "base/str.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -35,11 +36,8 @@ static const char *id_in(const struct cordon_context *cx, const char *name)
 static int pid_of(const char *text)
 {
         enum { PID_MOST = 1 << 22 };
-        int pid = 0;
-        for (; text && *text >= '0' && *text <= '9' && pid <= PID_MOST; text++)
-                pid = pid * 10 + (*text - '0');
-
-        return text && *text == '\0' && pid <= PID_MOST ? pid : 0;
+        uint64_t pid = 0;
+        return text && str_to_u64(span_str(text), &pid) == 0 && pid <= PID_MOST ? (int) pid : 0;
 }
 
 bool context_batch(const struct cordon_context *cx, struct context_batch *ret)

@@ -25,6 +25,23 @@ static const char *const controller_names[] = {
 };
 _Static_assert(sizeof controller_names / sizeof *controller_names == CONTROLLER__COUNT, "a name for each");
 
+static bool list_has(struct span list, char sep, const char *word)
+{
+        while (list.n > 0)
+                if (span_is(span_cut(&list, sep), word))
+                        return true;
+        return false;
+}
+
+bool host_lists(const char *text, const char *word)
+{
+        struct span all = span_str(text);
+        while (all.n > 0)
+                if (list_has(span_cut(&all, '\n'), ' ', word))
+                        return true;
+        return false;
+}
+
 /* The results so far; `root` is the part of the hierarchy that is mounted. */
 struct scan {
         struct host_cgroups *h;
@@ -95,16 +112,16 @@ static int mount_line(struct scan *s, struct span line)
         struct span rest = line, root = { 0 }, mount = { 0 };
         for (int i = 0; i < 5; i++) {
                 root = mount;
-                mount = host_cut(&rest, ' ');
+                mount = span_cut(&rest, ' ');
         }
 
         if (rest.n == 0)
                 return -1;
 
-        while (rest.n > 0 && !span_is(host_cut(&rest, ' '), "-"))
+        while (rest.n > 0 && !span_is(span_cut(&rest, ' '), "-"))
                 ;
 
-        struct span type = host_cut(&rest, ' ');
+        struct span type = span_cut(&rest, ' ');
         if (type.n == 0)
                 return -1;
 
@@ -115,8 +132,7 @@ static int mount_line(struct scan *s, struct span line)
                 return 0;
 
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (host_list_has(last_word(rest), ',', controller_names[i]) &&
-                    note_mount(s, i, root, mount) < 0)
+                if (list_has(last_word(rest), ',', controller_names[i]) && note_mount(s, i, root, mount) < 0)
                         return -1;
 
         return 0;
@@ -125,15 +141,9 @@ static int mount_line(struct scan *s, struct span line)
 static bool has_dotdot(struct span path)
 {
         while (path.n > 0)
-                if (span_is(host_cut(&path, '/'), ".."))
+                if (span_is(span_cut(&path, '/'), ".."))
                         return true;
         return false;
-}
-
-static bool ends_in(struct span s, const char *tail)
-{
-        size_t n = strlen(tail);
-        return s.n >= n && memcmp(s.p + s.n - n, tail, n) == 0;
 }
 
 /* Our group relative to the mount. "" if it is outside the mount, or was removed: it cannot be opened then.
@@ -144,7 +154,7 @@ static int note_own(struct scan *s, unsigned i, struct span path)
         if (path.n == 0 || path.p[0] != '/' || memchr(path.p, '\0', path.n))
                 return -1;
 
-        if (!y->present || has_dotdot(path) || ends_in(path, " (deleted)"))
+        if (!y->present || has_dotdot(path) || span_ends(path, " (deleted)"))
                 return 0;
 
         size_t skip = strcmp(s->root[i], "/") == 0 ? 0 : strlen(s->root[i]);
@@ -166,7 +176,7 @@ static int note_own(struct scan *s, unsigned i, struct span path)
 static int split_group(struct span line, struct span *ret_list, struct span *ret_path)
 {
         struct span rest = line;
-        struct span id = host_cut(&rest, ':');
+        struct span id = span_cut(&rest, ':');
         if (id.n == 0 || id.n > 10)
                 return -1;
 
@@ -174,7 +184,7 @@ static int split_group(struct span line, struct span *ret_list, struct span *ret
                 if (id.p[i] < '0' || id.p[i] > '9')
                         return -1;
 
-        *ret_list = host_cut(&rest, ':');
+        *ret_list = span_cut(&rest, ':');
         *ret_path = rest;
         return rest.n > 0 ? 0 : -1;
 }
@@ -189,7 +199,7 @@ static int group_line(struct scan *s, struct span line)
                 return note_own(s, V2, path);
 
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (host_list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
+                if (list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
                         return -1;
 
         return 0;
@@ -198,7 +208,7 @@ static int group_line(struct scan *s, struct span line)
 static int each_line(struct span text, line_fn *fn, struct scan *s)
 {
         while (text.n > 0)
-                if (fn(s, host_cut(&text, '\n')) < 0)
+                if (fn(s, span_cut(&text, '\n')) < 0)
                         return -1;
         return 0;
 }
@@ -219,9 +229,9 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
 {
         struct span text = span_str(cgroup), list, path;
         while (text.n > 0) {
-                if (split_group(host_cut(&text, '\n'), &list, &path) < 0)
+                if (split_group(span_cut(&text, '\n'), &list, &path) < 0)
                         return -1;
-                if (controller[0] ? !host_list_has(list, ',', controller) : list.n > 0)
+                if (controller[0] ? !list_has(list, ',', controller) : list.n > 0)
                         continue;
                 if (path.n >= cap || path.p[0] != '/' || has_dotdot(path))
                         return -1;
@@ -251,7 +261,7 @@ static int each_line_of(const char *path, line_fn *fn, struct scan *s)
                 have += (size_t) n;
                 struct span all = span_of(buf, have);
                 for (; all.n > 0 && memchr(all.p, '\n', all.n); skipping = false) {
-                        struct span line = host_cut(&all, '\n');
+                        struct span line = span_cut(&all, '\n');
                         if (!skipping && fn(s, line) < 0)
                                 return errno = EINVAL, -1;
                 }
@@ -311,7 +321,7 @@ static int usual_line(struct scan *s, struct span line)
 
         int n = snprintf(mount, sizeof mount, USUAL_TOP "/%.*s", (int) list.n, (const char *) list.p);
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (host_list_has(list, ',', controller_names[i]) &&
+                if (list_has(list, ',', controller_names[i]) &&
                     (n >= (int) sizeof mount || try_place(s, i, mount, path) < 0))
                         return -1;
 

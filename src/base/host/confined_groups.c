@@ -14,18 +14,13 @@
  * with less than this in common are never alike. */
 enum { COMMON_LEAST = 2 };
 
-static bool ends_in(const char *text, const char *end)
-{
-        size_t n = strlen(text), m = strlen(end);
-        return n > m && strcmp(text + n - m, end) == 0;
-}
-
 /* Whether this file of a group sets no limit: it is empty, or begins with "max". */
 static bool is_open(int dir, const char *file)
 {
         char text[256];
-        bool counts = ends_in(file, ".max") || ends_in(file, ".high") || strcmp(file, "cpuset.cpus") == 0 ||
-                      strcmp(file, "cpuset.mems") == 0;
+        struct span name = span_str(file);
+        bool counts = span_ends(name, ".max") || span_ends(name, ".high") || span_is(name, "cpuset.cpus") ||
+                      span_is(name, "cpuset.mems");
         if (!counts)
                 return true;
 

@@ -3,10 +3,6 @@
 #pragma once
 #include "base/host/host.h"
 
-/* lists.c. Splits `rest` at `sep`: returns the part before it and advances `rest`; all of it without a
- * `sep`. */
-struct span host_cut(struct span *rest, char sep);
-bool host_list_has(struct span list, char sep, const char *word);
 /* cgroup.c. Decodes a path of the mount table (\NNN). Rejects malformed escapes, a NUL, paths that are too
  * long, and paths that are not absolute. */
 int host_mount_path(struct span in, char *out, size_t cap);

@@ -34,13 +34,13 @@ static bool is_slow(struct span type)
 static bool add_line(struct host_slow *s, struct span line)
 {
         for (int i = 0; i < 4; i++)
-                (void) host_cut(&line, ' ');
+                (void) span_cut(&line, ' ');
 
-        struct span mount = host_cut(&line, ' ');
-        while (line.n > 0 && !span_is(host_cut(&line, ' '), "-"))
+        struct span mount = span_cut(&line, ' ');
+        while (line.n > 0 && !span_is(span_cut(&line, ' '), "-"))
                 ;
 
-        if (!is_slow(host_cut(&line, ' ')))
+        if (!is_slow(span_cut(&line, ' ')))
                 return true;
 
         char *path = arena_alloc(&s->mem, mount.n + 1);
@@ -60,7 +60,7 @@ struct host_slow *host_slow_parse(struct span table)
         struct host_slow *s = calloc(1, sizeof *s);
         bool whole = s && (s->mounts = arena_alloc(&s->mem, lines * sizeof *s->mounts));
         while (whole && table.n > 0)
-                whole = add_line(s, host_cut(&table, '\n'));
+                whole = add_line(s, span_cut(&table, '\n'));
 
         if (whole)
                 return s;

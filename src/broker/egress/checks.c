@@ -15,24 +15,6 @@
 
 _Static_assert((int) OUTPUT_PACKET <= (int) RELAY_BUFFER, "a packet fits the buffer");
 
-int checks_take_line(struct broker *b, int fd)
-{
-        b->checks_source =
-                (struct source){ SOURCE_CHECKS, fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1), NULL };
-        return b->checks_source.fd < 0 ? -1 : 0;
-}
-
-int checks_start(struct broker *b)
-{
-        if (b->checks_source.kind == SOURCE_NONE)
-                b->checks_source.fd = -1;
-        if (b->checks_source.fd < 0)
-                return 0;
-        return fcntl(b->checks_source.fd, F_SETFL, O_NONBLOCK) < 0
-                       ? -1
-                       : broker_watch(b, &b->checks_source, EPOLLIN);
-}
-
 /* ---- the service ---- */
 
 static void fail_check(struct flow *f)

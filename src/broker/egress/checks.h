@@ -3,8 +3,6 @@
 #pragma once
 #include "broker/egress/internal.h"
 
-int checks_take_line(struct broker *b, int fd); /* kept: a duplicate */
-int checks_start(struct broker *b);
 /* The service has answered, or is gone. */
 void checks_serve(struct broker *b);
 /* Begins the check of an answer. False: it cannot be checked. */

@@ -121,12 +121,15 @@ static int cannot_wait(struct err *e)
 
 static int open_sources(struct broker *b, struct err *e)
 {
+        const uint32_t both = EPOLLIN | EPOLLOUT | EPOLLET;
         b->epoll = epoll_create1(EPOLL_CLOEXEC);
         b->control_source = (struct source){ SOURCE_CONTROL, b->control, NULL };
-        b->resolver_source = (struct source){ SOURCE_RESOLVER, b->resolver, NULL };
-        if (fcntl(b->control, F_SETFL, O_NONBLOCK) < 0 || b->epoll < 0 ||
-            broker_watch(b, &b->control_source, EPOLLIN) < 0 || ahead_start(b) < 0 || held_start(b) < 0 ||
-            checks_start(b) < 0 || (b->resolver >= 0 && broker_watch(b, &b->resolver_source, EPOLLIN) < 0))
+        b->ledger_on = b->ledger_source.fd >= 0;
+        if (b->epoll < 0 || broker_watch_line(b, &b->control_source, EPOLLIN) < 0 ||
+            broker_watch_line(b, &b->ledger_source, both) < 0 ||
+            broker_watch_line(b, &b->gate_source, both) < 0 ||
+            broker_watch_line(b, &b->checks_source, EPOLLIN) < 0 ||
+            broker_watch_line(b, &b->resolver_source, EPOLLIN) < 0)
                 return cannot_wait(e);
 
         listen_spare(b);
@@ -141,7 +144,8 @@ static int start_order(struct broker *b, const struct egress_order *o, int fd, s
         if (jail_identity(o->become, e) < 0 || read_policy(b, fd, e) < 0 || take_policy(b, e) < 0)
                 return -1;
 
-        if ((b->resolver = resolver_start(e)) < 0)
+        b->resolver_source = (struct source){ SOURCE_RESOLVER, resolver_start(e), NULL };
+        if (b->resolver_source.fd < 0)
                 return -1;
 
         if (requests_start(b, e) < 0)
@@ -157,27 +161,21 @@ static int take_touch(struct broker *b, struct span text, struct err *e)
         return labels_take(&b->touch[b->touch_count++], text, e);
 }
 
+static int take_line(struct broker *b, uint32_t command, int fd, struct err *e)
+{
+        int r = command == EGRESS_LEDGER   ? broker_keep_line(&b->ledger_source, SOURCE_LEDGER, fd)
+                : command == EGRESS_CHECKS ? broker_keep_line(&b->checks_source, SOURCE_CHECKS, fd)
+                                           : held_take_line(b, fd);
+        return r < 0 ? err_set(e, ERR_IO, errno, "the broker cannot keep a line that it was given") : 0;
+}
+
 static int take_before(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         if (o->command == EGRESS_GRANTS)
                 return requests_take_grants(b, fd, e);
 
-        if (o->command == EGRESS_LEDGER) {
-                ahead_take_line(b, fd);
-                return b->ledger < 0
-                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to the ledger")
-                               : 0;
-        }
-
-        if (o->command == EGRESS_CHECKS)
-                return checks_take_line(b, fd) < 0
-                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line to cordon-output")
-                               : 0;
-
-        if (o->command == EGRESS_GATES)
-                return held_take_line(b, fd) < 0
-                               ? err_set(e, ERR_IO, errno, "the broker cannot keep its line for held effects")
-                               : 0;
+        if (o->command == EGRESS_LEDGER || o->command == EGRESS_CHECKS || o->command == EGRESS_GATES)
+                return take_line(b, o->command, fd, e);
 
         if (o->command == EGRESS_RECORD) {
                 b->record = fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1);

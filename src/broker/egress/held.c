@@ -195,24 +195,10 @@ int held_take_line(struct broker *b, int fd)
 
         (void) snprintf(b->run, sizeof b->run, "%.79s", run.id);
         (void) snprintf(b->tenant, sizeof b->tenant, "%.79s", tenant.id);
-        b->gate_source = (struct source){ SOURCE_GATE, fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1), NULL };
-        return b->gate_source.fd < 0 ? -1 : 0;
+        return broker_keep_line(&b->gate_source, SOURCE_GATE, fd);
 }
 
-int held_start(struct broker *b)
-{
-        if (b->gate_source.kind != SOURCE_GATE)
-                return 0;
-        return fcntl(b->gate_source.fd, F_SETFL, O_NONBLOCK) < 0 ||
-                               broker_watch(b, &b->gate_source, EPOLLIN | EPOLLOUT | EPOLLET) < 0
-                       ? -1
-                       : 0;
-}
-
-static bool is_there(const struct broker *b)
-{
-        return b->gate_source.kind == SOURCE_GATE && b->gate_source.fd >= 0;
-}
+static bool is_there(const struct broker *b) { return b->gate_source.fd >= 0; }
 
 static int send_part(struct broker *b, struct held *h)
 {

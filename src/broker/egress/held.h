@@ -7,7 +7,6 @@
 
 /* The line, from the keeper. Without one nothing that needs an approval leaves. */
 int held_take_line(struct broker *b, int fd);
-int held_start(struct broker *b); /* watches it */
 void held_serve(struct broker *b);
 
 /* Holds it: WAITS, or STAYS with the reason. */

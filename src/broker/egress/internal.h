@@ -198,7 +198,7 @@ struct door_use {          /* the bytes of one door, or of all */
 };
 
 struct broker {
-        int control, epoll, resolver, ledger;
+        int control, epoll;
         struct source gate_source;   /* the line for held effects, or -1 */
         struct source checks_source; /* the line to cordon-output, or -1 */
         uint32_t checks_asked;
@@ -276,6 +276,10 @@ struct broker {
 
 /* sources.c */
 int broker_watch(struct broker *b, struct source *s, uint32_t events);
+/* A line that the keeper has given: a duplicate of it is kept. Returns 0 or -1. */
+int broker_keep_line(struct source *s, enum source_kind kind, int fd);
+/* Watches it from now on, if there is one. */
+int broker_watch_line(struct broker *b, struct source *s, uint32_t events);
 void broker_forget(struct source *s); /* out of epoll, closed */
 void broker_clock(struct broker *b);
 /* The flow is notified in this round: what waited to leave leaves, or is denied for this reason. */

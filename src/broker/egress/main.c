@@ -22,8 +22,10 @@ int main(void)
         static struct broker b = { .control = EGRESS_CONTROL,
                                    .epoll = -1,
                                    .spare = -1,
-                                   .resolver = -1,
-                                   .ledger = -1,
+                                   .resolver_source = { .fd = -1 },
+                                   .ledger_source = { .fd = -1 },
+                                   .gate_source = { .fd = -1 },
+                                   .checks_source = { .fd = -1 },
                                    .trust = -1,
                                    .record = -1 };
         struct egress_message m = { .word = EGRESS_SAYS_READY };

@@ -87,15 +87,12 @@ int requests_take_canaries(struct broker *b, struct span text, struct err *e)
         uint8_t *owner = calloc(WORDS, 1), *bytes = malloc(BYTES), *at = bytes;
         size_t n = 0;
         bool good = words && owner && bytes;
-        for (size_t from = 0; good && from < text.n;) {
-                const uint8_t *newline = memchr(text.p + from, '\n', text.n - from);
-                size_t len = newline ? (size_t) (newline - text.p) - from : text.n - from;
-                ssize_t k = base64_read(span_of(text.p + from, len), at, BYTES - (size_t) (at - bytes));
+        while (good && text.n > 0) {
+                ssize_t k = base64_read(span_cut(&text, '\n'), at, BYTES - (size_t) (at - bytes));
                 good = k >= SECRET_WORD_MIN && n < WORDS;
                 if (good)
                         words[n++] = span_of(at, (size_t) k);
                 at += good ? k : 0;
-                from += len + 1;
         }
 
         b->canaries = good && n ? secret_words_new(words, owner, n) : NULL;

@@ -258,10 +258,10 @@ void resolver_ask(struct broker *b, struct name *n, const struct door *d)
                 return;
         }
 
-        if (b->resolver >= 0 && wire_put(b->resolver, &resolve_ask_form, &q, -1) == 0)
+        if (b->resolver_source.fd >= 0 && wire_put(b->resolver_source.fd, &resolve_ask_form, &q, -1) == 0)
                 return;
 
-        n->crowded_out = b->resolver >= 0 && (errno == EAGAIN || errno == ENOBUFS);
+        n->crowded_out = b->resolver_source.fd >= 0 && (errno == EAGAIN || errno == ENOBUFS);
         settle_name(b, n, &none);
 }
 
@@ -271,7 +271,7 @@ enum effect_reason resolver_why(const struct broker *b, const struct name *n)
                 return n->unpaid;
         if (n->crowded_out)
                 return REASON_RESOLVER_BUSY;
-        return b->resolver < 0 ? REASON_RESOLVER_GONE : REASON_UNRESOLVED;
+        return b->resolver_source.fd < 0 ? REASON_RESOLVER_GONE : REASON_UNRESOLVED;
 }
 
 /* The last close of a packet socket waits for every processor, some ten milliseconds, and the keeper waits
@@ -280,15 +280,15 @@ void resolver_leave_watchers(struct broker *b)
 {
         const struct resolve_ask none = { .id = UINT32_MAX };
         for (unsigned i = 0; i < 2; i++)
-                if (b->watchers[i] && b->resolver >= 0 &&
-                    wire_put(b->resolver, &resolve_ask_form, &none, b->watchers[i]->fd) == 0)
+                if (b->watchers[i] && b->resolver_source.fd >= 0 &&
+                    wire_put(b->resolver_source.fd, &resolve_ask_form, &none, b->watchers[i]->fd) == 0)
                         (void) close(b->watchers[i]->fd);
 }
 
 void resolver_serve(struct broker *b)
 {
         struct resolve_answer r;
-        int got = wire_take(b->resolver, &resolve_answer_form, &r, NULL);
+        int got = wire_take(b->resolver_source.fd, &resolve_answer_form, &r, NULL);
         if (got == 1 && r.id < b->names.count && r.count <= ADDRESSES_MAX) {
                 settle_name(b, b->names.at[r.id], &r);
                 return;
@@ -298,7 +298,6 @@ void resolver_serve(struct broker *b)
                 return;
 
         broker_forget(&b->resolver_source); /* gone: names no longer resolve, and nothing waits for it */
-        b->resolver = -1;
         const struct resolve_answer none = { .error = EAI_FAIL };
         for (unsigned i = 0; i < b->names.count; i++)
                 if (b->names.at[i]->state == NAME_ASKED)

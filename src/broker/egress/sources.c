@@ -6,6 +6,7 @@
 #include "broker/egress/http/http.h"
 #include "broker/egress/internal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/epoll.h>
 
@@ -13,6 +14,19 @@ int broker_watch(struct broker *b, struct source *s, uint32_t events)
 {
         struct epoll_event e = { .events = events, .data.ptr = s };
         return epoll_ctl(b->epoll, EPOLL_CTL_ADD, s->fd, &e);
+}
+
+int broker_keep_line(struct source *s, enum source_kind kind, int fd)
+{
+        *s = (struct source){ kind, fcntl(fd, F_DUPFD_CLOEXEC, EGRESS_CONTROL + 1), NULL };
+        return s->fd < 0 ? -1 : 0;
+}
+
+int broker_watch_line(struct broker *b, struct source *s, uint32_t events)
+{
+        if (s->fd < 0)
+                return 0;
+        return fcntl(s->fd, F_SETFL, O_NONBLOCK) < 0 ? -1 : broker_watch(b, s, events);
 }
 
 /* Ours is the only descriptor of each socket, so closing it takes it out of epoll too. */

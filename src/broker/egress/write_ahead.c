@@ -39,12 +39,8 @@ struct ahead_cover {
 
 void ahead_url(const struct http_event *e, char *out, size_t cap)
 {
-        bool brackets = strchr(e->host, ':') != NULL, standard = e->port == (e->tls ? 443 : 80);
-        char port[8] = "";
-        if (!standard)
-                (void) snprintf(port, sizeof port, ":%u", e->port);
-        (void) snprintf(out, cap, "%s://%s%s%s%s%s", e->tls ? "https" : "http", brackets ? "[" : "", e->host,
-                        brackets ? "]" : "", port, e->path);
+        char origin[HTTP_ORIGIN_MAX];
+        (void) snprintf(out, cap, "%s%s", http_origin(e->tls, e->host, e->port, origin), e->path);
 }
 
 static void target_of(const struct http_event *e, char *out, size_t cap)
@@ -61,21 +57,6 @@ uint64_t ahead_sent(const struct flow *f)
 }
 
 /* ---- the line ---- */
-
-void ahead_take_line(struct broker *b, int fd) { b->ledger = fcntl(fd, F_DUPFD_CLOEXEC, 3); }
-
-int ahead_start(struct broker *b)
-{
-        b->ledger_source = (struct source){ SOURCE_LEDGER, b->ledger, NULL };
-        if (b->ledger < 0)
-                return 0;
-
-        b->ledger_on = true;
-        return fcntl(b->ledger, F_SETFL, O_NONBLOCK) < 0 ||
-                               broker_watch(b, &b->ledger_source, EPOLLIN | EPOLLOUT | EPOLLET) < 0
-                       ? -1
-                       : 0;
-}
 
 static void ledger_broke(struct broker *b, const char *why)
 {

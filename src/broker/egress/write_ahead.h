@@ -6,9 +6,7 @@
 #include "broker/egress/http/http.h"
 #include "broker/egress/internal.h"
 
-/* The line, from the keeper. Without one the caller wants no ledger, and all goes at once. */
-void ahead_take_line(struct broker *b, int fd);
-int ahead_start(struct broker *b);  /* watches it */
+/* Its line is the keeper's. Without one the caller wants no ledger, and all goes at once. */
 void ahead_serve(struct broker *b); /* answers, and bytes that were not taken before */
 void ahead_tick(struct broker *b);
 

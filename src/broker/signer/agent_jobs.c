@@ -76,17 +76,10 @@ static void answer_inquiry(struct agent *a, struct span line)
 {
         static const char cipher[] = "INQUIRE CIPHERTEXT";
         const struct client *c = a->busy;
-        bool asked = c->kind == JOB_DECRYPT && line.n >= strlen(cipher) &&
-                     memcmp(line.p, cipher, strlen(cipher)) == 0;
+        bool asked = c->kind == JOB_DECRYPT && span_starts(line, cipher);
         if (asked)
                 buf_add(&a->out, c->gpg.cipher.p, c->gpg.cipher.n);
         buf_puts(&a->out, asked ? "END\n" : "CAN\n");
-}
-
-static bool begins_with(struct span line, const char *word)
-{
-        size_t n = strlen(word);
-        return line.n >= n && memcmp(line.p, word, n) == 0;
 }
 
 static void gpg_line(struct signer *s, struct agent *a, struct span line)
@@ -96,19 +89,19 @@ static void gpg_line(struct signer *s, struct agent *a, struct span line)
         if (!c)
                 return;
 
-        if (begins_with(line, "INQUIRE")) {
+        if (span_starts(line, "INQUIRE")) {
                 answer_inquiry(a, line);
-        } else if (begins_with(line, "ERR")) {
+        } else if (span_starts(line, "ERR")) {
                 buf_add(&c->out, line.p, line.n);
                 buf_putc(&c->out, '\n');
                 finish_job(s, a, false);
-        } else if (begins_with(line, "OK") && !last) {
+        } else if (span_starts(line, "OK") && !last) {
                 send_next(a);
-        } else if (begins_with(line, "OK")) {
+        } else if (span_starts(line, "OK")) {
                 buf_add(&c->out, c->data.p, c->data.n);
                 buf_puts(&c->out, "OK\n");
                 finish_job(s, a, true);
-        } else if (last && (begins_with(line, "D ") || begins_with(line, "S PADDING"))) {
+        } else if (last && (span_starts(line, "D ") || span_starts(line, "S PADDING"))) {
                 buf_add(&c->data, line.p, line.n);
                 buf_putc(&c->data, '\n');
         }

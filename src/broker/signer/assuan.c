@@ -2,6 +2,7 @@
 /* broker/signer/assuan.c - see assuan.h. A table of commands; one that is not in it is refused and reported.
  */
 #include "broker/signer/assuan.h"
+#include "base/str.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -33,24 +34,6 @@ static enum assuan_request deny_call(struct call *k, const char *what)
 }
 
 /* ---- arguments ---- */
-
-static struct span next_word(struct span *in)
-{
-        size_t at = 0, end;
-        while (at < in->n && in->p[at] == ' ')
-                at++;
-        for (end = at; end < in->n && in->p[end] != ' ';)
-                end++;
-        struct span word = span_of(in->p + at, end - at);
-        *in = span_of(in->p + end, in->n - end);
-        return word;
-}
-
-static bool starts_with(struct span s, const char *text)
-{
-        size_t n = strlen(text);
-        return s.n >= n && memcmp(s.p, text, n) == 0;
-}
 
 static bool is_hex(struct span s)
 {
@@ -95,7 +78,7 @@ static enum assuan_request call_reset(struct call *k)
 /* gpg asks for the version, and whether the agent is restricted; nothing else is a box's concern. */
 static enum assuan_request call_getinfo(struct call *k)
 {
-        struct span what = next_word(&k->args);
+        struct span what = str_word(&k->args);
         if (span_is(what, "version"))
                 return answer_call(k, "D 2.2.40\n" OK);
         if (span_is(what, "restricted"))
@@ -119,13 +102,13 @@ static void put_list(const struct call *k)
 static enum assuan_request call_havekey(struct call *k)
 {
         char grip[GRIP_HEX + 1];
-        struct span word = next_word(&k->args);
-        if (starts_with(word, "--list")) {
+        struct span word = str_word(&k->args);
+        if (span_starts(word, "--list")) {
                 put_list(k);
                 return ASSUAN_ANSWERED;
         }
 
-        for (; word.n; word = next_word(&k->args))
+        for (; word.n; word = str_word(&k->args))
                 if (take_grip(word, grip) && is_known(k, grip))
                         return answer_call(k, OK);
         return answer_call(k, NO_KEY);
@@ -141,10 +124,10 @@ static enum assuan_request call_keyinfo(struct call *k)
         char grip[GRIP_HEX + 1];
         const char *one;
         bool list = false;
-        for (struct span word; (word = next_word(&k->args)).n;) {
-                if (starts_with(word, "--list")) {
+        for (struct span word; (word = str_word(&k->args)).n;) {
+                if (span_starts(word, "--list")) {
                         list = true;
-                } else if (!starts_with(word, "--")) {
+                } else if (!span_starts(word, "--")) {
                         if (!take_grip(word, grip) || !is_known(k, grip))
                                 return answer_call(k, NO_KEY);
                         put_info(k, grip);
@@ -161,7 +144,7 @@ static enum assuan_request call_keyinfo(struct call *k)
 static enum assuan_request call_key(struct call *k)
 {
         char grip[GRIP_HEX + 1];
-        if (!take_grip(next_word(&k->args), grip))
+        if (!take_grip(str_word(&k->args), grip))
                 return answer_call(k, WRONG);
         if (!is_known(k, grip))
                 return answer_call(k, NO_KEY);
@@ -187,10 +170,10 @@ static const struct {
 
 static enum assuan_request call_sethash(struct call *k)
 {
-        struct span algorithm = next_word(&k->args), hash = next_word(&k->args);
+        struct span algorithm = str_word(&k->args), hash = str_word(&k->args);
         for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
                 if (!span_is(algorithm, algorithms[i].name) || hash.n != 2 * algorithms[i].bytes ||
-                    !is_hex(hash) || next_word(&k->args).n)
+                    !is_hex(hash) || str_word(&k->args).n)
                         continue;
                 memcpy(k->c->algorithm, algorithms[i].name, strlen(algorithms[i].name) + 1);
                 memcpy(k->c->hash, hash.p, hash.n);
@@ -223,9 +206,9 @@ static enum assuan_request call_pkdecrypt(struct call *k)
 static enum assuan_request call_readkey(struct call *k)
 {
         char grip[GRIP_HEX + 1];
-        struct span word = next_word(&k->args);
+        struct span word = str_word(&k->args);
         if (span_is(word, "--"))
-                word = next_word(&k->args);
+                word = str_word(&k->args);
         if (!take_grip(word, grip) || !is_known(k, grip))
                 return answer_call(k, NO_KEY);
         memcpy(k->c->key, grip, sizeof grip);
@@ -287,7 +270,7 @@ static bool same_name(struct span word, const char *name)
 
 static enum assuan_request take_cipher(struct assuan_client *c, struct span line, struct buf *out)
 {
-        if (starts_with(line, "D ") && c->cipher.n + line.n <= CIPHER_MAX) {
+        if (span_starts(line, "D ") && c->cipher.n + line.n <= CIPHER_MAX) {
                 buf_add(&c->cipher, line.p, line.n);
                 buf_putc(&c->cipher, '\n');
                 return ASSUAN_ANSWERED;
@@ -315,7 +298,7 @@ enum assuan_request assuan_read(struct assuan_client *c, struct span line, const
         }
 
         k.args = line;
-        struct span word = next_word(&k.args);
+        struct span word = str_word(&k.args);
         if (word.n == 0 || word.p[0] == '#')
                 return ASSUAN_ANSWERED;
 

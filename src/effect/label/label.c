@@ -2,6 +2,7 @@
 /* effect/label/label.c - the lattice: tags and one bit, as text and as a set. A label that cannot be
  * represented is the worst one: a lost tag never cleans data. */
 #include "effect/label/label.h"
+#include "base/str.h"
 
 #include <stdio.h>
 
@@ -134,16 +135,9 @@ bool label_add(struct label *l, struct span word)
 int label_parse(struct span text, struct label *ret)
 {
         struct label l = { 0 };
-        for (size_t at = 0; at < text.n;) {
-                size_t end = at;
-                while (end < text.n && text.p[end] != ' ')
-                        end++;
-
-                if (end > at && !label_add(&l, span_of(text.p + at, end - at)))
+        for (struct span word; (word = str_word(&text)).n > 0;)
+                if (!label_add(&l, word))
                         return -1;
-
-                at = end + 1;
-        }
 
         *ret = l;
         return 0;

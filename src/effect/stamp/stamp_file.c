@@ -65,12 +65,10 @@ static int take_line(struct stamp_index *x, struct span line, struct err *e)
 
 static int take_text(struct stamp_index *x, const char *text, size_t n, struct err *e)
 {
-        for (size_t at = 0; at < n;) {
-                const char *end = memchr(text + at, '\n', n - at);
-                size_t len = end ? (size_t) (end - text) - at : n - at;
-                if (len > 0 && take_line(x, span_of(text + at, len), e) < 0)
+        for (struct span rest = span_of(text, n); rest.n > 0;) {
+                struct span line = span_cut(&rest, '\n');
+                if (line.n > 0 && take_line(x, line, e) < 0)
                         return -1;
-                at += len + 1;
         }
         return 0;
 }

@@ -463,27 +463,12 @@ struct span ledger_element(struct span array, unsigned n)
         return span_of(NULL, 0);
 }
 
-static unsigned hex_digit(uint8_t c) { return c <= '9' ? c - (unsigned) '0' : (c | 0x20u) - 'a' + 10u; }
-
 static size_t plain_unicode(const uint8_t *p, char out[4])
 {
-        uint32_t v = (hex_digit(p[0]) << 12 | hex_digit(p[1]) << 8 | hex_digit(p[2]) << 4 | hex_digit(p[3])) &
-                     0xffff;
-        if (v < 0x80) {
-                out[0] = (char) (v ? v : '?');
-                return 1;
-        }
-
-        if (v < 0x800) {
-                out[0] = (char) (0xc0 | v >> 6);
-                out[1] = (char) (0x80 | (v & 0x3f));
-                return 2;
-        }
-
-        out[0] = (char) (0xe0 | v >> 12);
-        out[1] = (char) (0x80 | (v >> 6 & 0x3f));
-        out[2] = (char) (0x80 | (v & 0x3f));
-        return 3;
+        uint32_t v = 0;
+        for (int i = 0; i < 4; i++)
+                v = v << 4 | ((uint32_t) str_hex(p[i]) & 15);
+        return str_from_char(v ? v : '?', out);
 }
 
 char *ledger_plain(struct span escaped, char *buf, size_t cap)

@@ -99,11 +99,8 @@ int key_public_next(struct span *rest, struct key *ret)
         if (rest->n == 0)
                 return 0;
 
-        const uint8_t *nl = memchr(rest->p, '\n', rest->n);
-        size_t n = nl ? (size_t) (nl - rest->p) : rest->n;
         uint8_t public[32], told[4];
-        int bad = parse_key(span_of(rest->p, n), ret, public);
-        *rest = span_of(rest->p + n, rest->n - n);
+        int bad = parse_key(span_cut(rest, '\n'), ret, public);
         if (bad < 0)
                 return -1;
 
@@ -314,16 +311,14 @@ int key_check_note(const struct key *k, const struct ledger_note *n)
         struct span rest = n->signatures;
         size_t name = strlen(k->name), front = strlen(DASH);
         while (rest.n > 0) {
-                const uint8_t *nl = memchr(rest.p, '\n', rest.n);
-                size_t len = nl ? (size_t) (nl - rest.p) : rest.n;
+                struct span line = span_cut(&rest, '\n');
                 uint8_t bytes[80];
-                if (len > front + name + 1 && memcmp(rest.p + front, k->name, name) == 0 &&
-                    rest.p[front + name] == ' ' &&
-                    base64_read(span_of(rest.p + front + name + 1, len - front - name - 1), bytes,
+                if (line.n > front + name + 1 && memcmp(line.p + front, k->name, name) == 0 &&
+                    line.p[front + name] == ' ' &&
+                    base64_read(span_of(line.p + front + name + 1, line.n - front - name - 1), bytes,
                                 sizeof bytes) == 68 &&
                     memcmp(bytes, k->id, 4) == 0)
                         return is_right(k, n->text, bytes + 4) ? 1 : -1;
-                rest = span_of(rest.p + len + (nl != NULL), rest.n - len - (nl != NULL));
         }
 
         return 0;

@@ -171,16 +171,11 @@ struct http_fixtures *http_fixtures_parse(const char *file, struct span text, st
                 return NULL;
         }
 
-        unsigned number = 1;
-        for (size_t i = 0; i < text.n; number++) {
-                const uint8_t *end = memchr(text.p + i, '\n', text.n - i);
-                size_t n = end ? (size_t) (end - text.p) - i : text.n - i;
-                if (read_line(x, file, number, span_of(text.p + i, n), e) < 0) {
+        for (unsigned number = 1; text.n > 0; number++)
+                if (read_line(x, file, number, span_cut(&text, '\n'), e) < 0) {
                         http_fixtures_free(x);
                         return NULL;
                 }
-                i += n + 1;
-        }
 
         return x;
 }

@@ -26,6 +26,7 @@
 #pragma once
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/grant.h"
 #include "base/span.h"
 #include "policy/policy.h"
 
@@ -33,20 +34,10 @@
 
 /* ---- credentials ---- */
 
-enum http_where { /* the position of a credential in a request */
-                  HTTP_IN_NOTHING = 0,
-                  HTTP_IN_HEADER, /* field: its name */
-                  HTTP_IN_QUERY,  /* field: the parameter */
-                  HTTP_IN_BASIC,  /* field: the user name; the secret is the password */
-                  HTTP_IN_BODY,   /* replaces the placeholder in the body */
-                  HTTP_SIGV4,     /* nowhere: the request is signed with it, as AWS has it */
-                  HTTP_WHERE__COUNT
-};
-
 /* One credential of this run. All memory is the caller's, lives as long as the rules and is wiped by it. */
 struct http_credential {
         const char *name; /* as in `with NAME` */
-        enum http_where where;
+        enum grant_where where;
         const char *field;
         const char *before, *after; /* around the secret: "Bearer " and "" */
         struct span secret;
@@ -86,8 +77,7 @@ struct tls_ops {
         /* What both agreed on; of an end that has not, nothing. NULL: HTTP/1.1. */
         enum tls_protocol (*protocol)(const struct tls_end *t);
         void (*free)(struct tls_end *t);
-        /* Feeds bytes from the wire; returns 0 or -1. The bytes must stay in place until read() has returned
-         * 0 or -1. */
+        /* Feeds bytes from the wire; returns 0 or -1. */
         int (*feed)(struct tls_end *t, struct span wire);
         ssize_t (*read)(struct tls_end *t, void *plain, size_t cap); /* 0: nothing now; -1: broken */
         ssize_t (*write)(struct tls_end *t, struct span plain);      /* how much it took; 0: not yet; -1 */
@@ -187,6 +177,10 @@ struct http_callbacks {
 /* Does a secret of this box stand in it, in any clothing? */
 bool http_rules_hold_secret(const struct http_rules *r, const char *text);
 bool http_rules_hold_placeholder(const struct http_rules *r, struct span text);
+
+/* "https://host": an IPv6 address has brackets, the usual port is not written. Returns ret. */
+enum { HTTP_ORIGIN_MAX = 280 };
+const char *http_origin(bool tls, const char *host, uint16_t port, char ret[static HTTP_ORIGIN_MAX]);
 
 /* ---- flows ---- */
 

@@ -103,6 +103,15 @@ static void put_framing(struct http_flow *f, enum body_kind kind, bool unpacked,
         fifo_text(out, "\r\n");
 }
 
+static struct http_answered answered_of(const struct http_flow *f, bool unpacked)
+{
+        return (struct http_answered){ .head = &f->head,
+                                       .rules = f->r,
+                                       .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
+                                       .with_credential = f->to.credential != NULL,
+                                       .unpacked = unpacked };
+}
+
 static void begin_answer(struct http_flow *f, bool unpacked)
 {
         struct http_exchange *x = &f->x;
@@ -119,11 +128,7 @@ static void begin_answer(struct http_flow *f, bool unpacked)
                 f->link_stale = true;
 
         put_status(f, out);
-        struct http_answered a = { .head = h,
-                                   .rules = f->r,
-                                   .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
-                                   .with_credential = f->to.credential != NULL,
-                                   .unpacked = unpacked };
+        struct http_answered a = answered_of(f, unpacked);
         http_put_answer_fields(&a, out, &x->scrubbed);
         if (x->recording) {
                 uint64_t ignored = 0;
@@ -150,10 +155,8 @@ static void begin_tunnel(struct http_flow *f)
         x->status = 101;
         x->answered = true;
         put_status(f, &f->client.plain);
-        const struct http_answered a = { .head = &f->head,
-                                         .rules = f->r,
-                                         .with_credential = f->to.credential != NULL,
-                                         .websocket = true };
+        struct http_answered a = answered_of(f, false);
+        a.websocket = true;
         http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
         fifo_text(&f->client.plain, "\r\n");
         f->link_stale = true;
@@ -232,10 +235,7 @@ static void put_last_chunk(struct http_flow *f)
         struct http_exchange *x = &f->x;
         fifo_text(&f->client.plain, "0\r\n");
         if (x->trailers.n && http_trailer_read(buf_span(&x->trailers), &f->head)) {
-                const struct http_answered a = { .head = &f->head,
-                                                 .rules = f->r,
-                                                 .moved = http_moved(f->r, &f->peer, f->tls, &f->to),
-                                                 .with_credential = f->to.credential != NULL };
+                const struct http_answered a = answered_of(f, false);
                 http_put_answer_fields(&a, &f->client.plain, &x->scrubbed);
         }
 

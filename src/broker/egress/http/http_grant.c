@@ -16,15 +16,6 @@ struct http_grants {
         struct grant record[GRANTS_MAX + 1]; /* one more, to see that it does not exist */
 };
 
-_Static_assert((int) GRANT_HEADER == (int) HTTP_IN_HEADER && (int) GRANT_QUERY == (int) HTTP_IN_QUERY &&
-                       (int) GRANT_BASIC == (int) HTTP_IN_BASIC && (int) GRANT_BODY == (int) HTTP_IN_BODY &&
-                       (int) GRANT_SIGV4 == (int) HTTP_SIGV4,
-               "one numbering");
-_Static_assert((int) GRANTS_MAX == (int) HTTP_CREDENTIALS_MAX &&
-                       (int) GRANT_SECRET_MAX == (int) HTTP_SECRET_MAX &&
-                       (int) GRANT_SECRET_MIN == (int) HTTP_SECRET_MIN,
-               "one set of bounds");
-
 static bool ends(const char *text, size_t cap) { return memchr(text, '\0', cap) != NULL; }
 
 static bool well_formed(const struct grant *g)
@@ -39,7 +30,7 @@ static bool well_formed(const struct grant *g)
 static struct http_credential credential_of(const struct grant *g)
 {
         return (struct http_credential){ .name = g->name,
-                                         .where = (enum http_where) g->where,
+                                         .where = (enum grant_where) g->where,
                                          .field = g->field,
                                          .before = g->before,
                                          .after = g->after,

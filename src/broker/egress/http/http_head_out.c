@@ -15,15 +15,10 @@ static void put_field(const struct http_field *f, struct fifo *out)
 
 static void put_host(const struct http_judgement *to, struct fifo *out)
 {
-        bool v6 = to->is_address && strchr(to->host, ':');
-        fifo_text(out, v6 ? "Host: [" : "Host: ");
-        fifo_text(out, to->host);
-        fifo_text(out, v6 ? "]" : "");
-        if (to->port != (to->tls ? 443 : 80)) {
-                fifo_text(out, ":");
-                fifo_number(out, to->port);
-        }
-
+        char origin[HTTP_ORIGIN_MAX];
+        fifo_text(out, "Host: ");
+        fifo_text(out, http_origin(to->tls, to->host, to->port, origin) +
+                               strlen(to->tls ? "https://" : "http://"));
         fifo_text(out, "\r\n");
 }
 

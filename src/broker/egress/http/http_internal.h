@@ -19,9 +19,6 @@ enum {
         HTTP_BUFFER = 64 * 1024,   /* how far one side may be ahead of the other */
         HTTP_UNREAD = 256 * 1024,  /* a side that leaves so much unread is not read either */
         HTTP_RECORD_MAX = 1 << 20, /* body of a recorded answer */
-        HTTP_SECRET_MIN = 8,       /* a shorter secret could not be distinguished from ordinary text */
-        HTTP_SECRET_MAX = 4096,
-        HTTP_CREDENTIALS_MAX = 64,
         HTTP_HELD_MAX = 64 * 1024, /* body of a request whose parameters are checked */
         HTTP_SIGNED_MAX = 4 << 20, /* body of a request that is signed with its hash */
 };
@@ -72,8 +69,12 @@ size_t http_slashes(const char *path);
 struct http_flow;
 enum effect_reason http_override(struct http_flow *f);
 bool http_names_other_host(struct span name);
+/* The byte at *at without its escape; *at moves behind it. */
+uint8_t http_plain_byte(struct span s, size_t *at);
 /* The next byte of a parameter's name, without its escape; -1: it is over. */
 int http_param_byte(struct span param, size_t *at);
+/* The name of a parameter without its escapes, cut at `cap`. */
+struct span http_param_name(struct span param, uint8_t *to, size_t cap);
 
 /* ---- http_frames.c: the frames of a WebSocket ---- */
 struct http_frames {
@@ -91,7 +92,7 @@ struct http_frame http_frames_next(struct http_frames *w, struct span data, stru
 /* ---- scrub.c: stars secrets out, across any cut ---- */
 /* Most words of a set: a credential as it is and as it is sent, or its parts; most bytes of one: it escaped.
  */
-enum { SCRUB_WORDS_MAX = GRANT_WORDS * HTTP_CREDENTIALS_MAX, SCRUB_WORD_MAX = 3 * HTTP_SECRET_MAX };
+enum { SCRUB_WORDS_MAX = GRANT_WORDS * GRANTS_MAX, SCRUB_WORD_MAX = 3 * GRANT_SECRET_MAX };
 /* As secret_words_new(); NULL also if they are too many, too short or too long. */
 struct secret_words *scrub_set_of(const struct span *words, const uint8_t *owner, size_t count);
 struct scrub {
@@ -152,6 +153,7 @@ enum swap_field swap_field_of(const struct http_head *h);
 bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
+bool http_next_param(struct span query, size_t *at, struct span *ret);
 bool swap_is_credential_query(struct span name);
 bool swap_is_presigned(struct span query); /* a parameter of it is a signature of AWS, or says who signed */
 /* The query with its '?', or nothing: the client's credentials are removed, and ours added if `inject`.
@@ -172,7 +174,7 @@ uint64_t swap_misplaced(const struct http_rules *r, const struct http_head *h, c
 struct http_rules {
         struct http_rules_in in;
         struct secret_words *secrets, *placeholders;
-        uint64_t uses[HTTP_CREDENTIALS_MAX];
+        uint64_t uses[GRANTS_MAX];
         int64_t now;
         bool bounds; /* a door has `where` */
 };

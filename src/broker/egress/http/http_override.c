@@ -129,16 +129,29 @@ static bool form_name_is_method(const struct form_name *m)
         return m->begun && !m->other && m->n == sizeof word - 1;
 }
 
+uint8_t http_plain_byte(struct span s, size_t *at)
+{
+        size_t i = *at;
+        int high = s.p[i] == '%' && i + 2 < s.n ? str_hex(s.p[i + 1]) : -1;
+        int low = high >= 0 ? str_hex(s.p[i + 2]) : -1;
+        *at += low >= 0 ? 3 : 1;
+        return low >= 0 ? (uint8_t) (high << 4 | low) : s.p[i];
+}
+
 int http_param_byte(struct span param, size_t *at)
 {
-        size_t i = (*at)++;
-        if (i >= param.n || param.p[i] == '=')
-                return -1;
+        if (*at < param.n && param.p[*at] != '=')
+                return http_plain_byte(param, at);
+        ++*at;
+        return -1;
+}
 
-        int high = param.p[i] == '%' && i + 2 < param.n ? str_hex(param.p[i + 1]) : -1;
-        int low = high >= 0 ? str_hex(param.p[i + 2]) : -1;
-        *at += low >= 0 ? 2 : 0;
-        return low >= 0 ? high << 4 | low : param.p[i];
+struct span http_param_name(struct span param, uint8_t *to, size_t cap)
+{
+        size_t at = 0, n = 0;
+        for (int c; n < cap && (c = http_param_byte(param, &at)) >= 0;)
+                to[n++] = (uint8_t) c;
+        return span_of(to, n);
 }
 
 static bool param_names_method(struct span param)
@@ -154,12 +167,9 @@ static bool param_names_method(struct span param)
 /* No name of the table is as long as the room. */
 static enum named named_by_param(struct span param)
 {
-        uint8_t name[64];
-        size_t at = 0, n = 0;
-        for (int c; n < sizeof name && (c = http_param_byte(param, &at)) >= 0;)
-                name[n++] = (uint8_t) c;
-
-        return n > 2 && (name[0] | 0x20) == 'x' ? named_by(span_of(name, n)) : NAMES_NOTHING;
+        uint8_t text[64];
+        struct span name = http_param_name(param, text, sizeof text);
+        return name.n > 2 && (name.p[0] | 0x20) == 'x' ? named_by(name) : NAMES_NOTHING;
 }
 
 /* As frameworks read it from any request: _method=DELETE. Some take a field of the table as a parameter. */
@@ -174,13 +184,9 @@ static enum effect_reason object_to_param(struct span param)
 static enum effect_reason object_to_query(struct span q)
 {
         enum effect_reason why = REASON_NONE;
-        for (size_t at = 0; at < q.n && !why;) {
-                size_t n = 0;
-                while (at + n < q.n && q.p[at + n] != '&' && q.p[at + n] != ';')
-                        n++;
-                why = object_to_param(span_of(q.p + at, n));
-                at += n + 1;
-        }
+        struct span param;
+        for (size_t at = 0; !why && http_next_param(q, &at, &param);)
+                why = object_to_param(param);
 
         return why;
 }
@@ -321,18 +327,12 @@ static bool is_open(const struct http_flow *f, const struct resource *r, const c
 /* The smallest line that would open it. */
 static enum effect_reason not_open(struct http_flow *f, const struct http_field *d, const struct resource *r)
 {
-        char to[320];
+        char to[HTTP_ORIGIN_MAX];
         const struct http_credential *c = f->to.credential;
-        bool usual = r->peer.port == (r->tls ? 443 : 80),
-             v6 = r->peer.is_address && strchr(r->peer.host, ':');
-        int n = snprintf(to, sizeof to, "%s://%s%s%s", r->tls ? "https" : "http", v6 ? "[" : "", r->peer.host,
-                         v6 ? "]" : "");
-        if (!usual && n > 0)
-                (void) snprintf(to + n, sizeof to - (size_t) n, ":%u", r->peer.port);
-
+        (void) http_origin(r->tls, r->peer.host, r->peer.port, to);
         (void) str_inert(d->name, f->detail, sizeof f->detail);
-        n = snprintf(f->to.permit, sizeof f->to.permit, "net %s%s GET%s%s", to, r->url.path,
-                     c ? " with " : "", c ? c->name : "");
+        int n = snprintf(f->to.permit, sizeof f->to.permit, "net %s%s GET%s%s", to, r->url.path,
+                         c ? " with " : "", c ? c->name : "");
         if (n < 0 || (size_t) n >= sizeof f->to.permit)
                 f->to.permit[0] = '\0';
         return REASON_SOURCE_HEADER;

@@ -29,10 +29,8 @@ struct http_moved http_moved(const struct http_rules *r, const struct http_peer 
 
 static void put_base(const struct policy_place_url *u, struct fifo *out)
 {
-        bool v6 = u->is_address && strchr(u->host, ':');
-        fifo_printf(out, "%s://%s%s%s", u->tls ? "https" : "http", v6 ? "[" : "", u->host, v6 ? "]" : "");
-        if (u->port != (u->tls ? 443 : 80))
-                fifo_printf(out, ":%u", u->port);
+        char origin[HTTP_ORIGIN_MAX];
+        fifo_text(out, http_origin(u->tls, u->host, u->port, origin));
         fifo_text(out, u->path);
 }
 

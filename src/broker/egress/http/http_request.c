@@ -10,17 +10,9 @@ static const struct http_credential nothing = { .name = "", .field = "", .before
 /* The URL as the box requested it, without any credential: fixtures use it as the key. */
 static void asked_url(struct http_flow *f)
 {
-        bool v6 = f->peer.is_address && strchr(f->peer.host, ':');
+        char origin[HTTP_ORIGIN_MAX];
         struct fifo *out = &f->x.asked;
-        fifo_text(out, f->tls ? "https://" : "http://");
-        fifo_text(out, v6 ? "[" : "");
-        fifo_text(out, f->peer.host);
-        fifo_text(out, v6 ? "]" : "");
-        if (f->peer.port != (f->tls ? 443 : 80)) {
-                fifo_text(out, ":");
-                fifo_number(out, f->peer.port);
-        }
-
+        fifo_text(out, http_origin(f->tls, f->peer.host, f->peer.port, origin));
         http_put_path(f->url.path, f->url.escaped, out);
         swap_query(f->url.query, f->to.credential ? f->to.credential : &nothing, false, out);
 }
@@ -61,7 +53,7 @@ static void setup_bodies(struct http_flow *f)
                 http_body_of(h, &x->request);
 
         x->clean = (struct scrub){ .set = f->r->secrets };
-        if (c && c->where == HTTP_IN_BODY)
+        if (c && c->where == GRANT_BODY)
                 x->swap = (struct swap){ c->placeholder, c->secret, .field = swap_field_of(h) };
 
         x->chunked = h->chunked || (h->length && swap_grows(&x->swap));

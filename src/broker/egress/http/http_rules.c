@@ -27,12 +27,12 @@ static bool visible_text(struct span s)
         for (size_t i = 0; i < s.n; i++)
                 if (s.p[i] <= 0x20 || s.p[i] >= 0x7f)
                         return false;
-        return s.n >= HTTP_SECRET_MIN && s.n <= HTTP_SECRET_MAX;
+        return s.n >= GRANT_SECRET_MIN && s.n <= GRANT_SECRET_MAX;
 }
 
 static int check_credential(const struct http_rules_in *in, const struct http_credential *c, struct err *e)
 {
-        if (c->where == HTTP_IN_NOTHING || c->where >= HTTP_WHERE__COUNT || !c->field || !c->before ||
+        if (c->where == GRANT_NOWHERE || c->where >= GRANT_WHERE__COUNT || !c->field || !c->before ||
             !c->after)
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s has no binding", c->name);
 
@@ -42,7 +42,7 @@ static int check_credential(const struct http_rules_in *in, const struct http_cr
                                c->name);
 
         struct grant_key key;
-        if (c->where == HTTP_SIGV4 &&
+        if (c->where == GRANT_SIGV4 &&
             (!grant_key_split(c->secret, &key) || !grant_key_split(c->placeholder, &key)))
                 return err_set(e, ERR_INTERNAL, 0, "the credential %s is not a key of AWS", c->name);
 
@@ -76,7 +76,7 @@ static int check_doors(const struct http_rules_in *in, struct err *e)
 static size_t add_words(const struct http_credential *c, struct span text, uint8_t bit, struct span *ret,
                         uint8_t *owner)
 {
-        size_t n = grant_words((enum grant_where) c->where, text, ret);
+        size_t n = grant_words(c->where, text, ret);
         memset(owner, bit, n);
         return n;
 }
@@ -87,7 +87,7 @@ static struct secret_words *secrets_of(const struct http_rules_in *in)
 {
         struct span words[SCRUB_WORDS_MAX];
         uint8_t owner[SCRUB_WORDS_MAX];
-        struct fifo sent[HTTP_CREDENTIALS_MAX] = { 0 };
+        struct fifo sent[GRANTS_MAX] = { 0 };
         size_t n = 0;
         bool failed = false;
 
@@ -131,9 +131,8 @@ static bool has_bounds(const struct checked_policy *c)
 
 struct http_rules *http_rules_new(const struct http_rules_in *in, struct err *e)
 {
-        if (in->credential_count > HTTP_CREDENTIALS_MAX) {
-                (void) err_set(e, ERR_LIMIT, 0, "a box can have %d credentials at most",
-                               HTTP_CREDENTIALS_MAX);
+        if (in->credential_count > GRANTS_MAX) {
+                (void) err_set(e, ERR_LIMIT, 0, "a box can have %d credentials at most", GRANTS_MAX);
                 return NULL;
         }
 

@@ -119,7 +119,6 @@ int http_side_feed(struct http_side *s, const struct tls_ops *ops, struct span b
                         fifo_grew(into, (size_t) n);
         }
 
-        (void) ops->feed(s->tls, (struct span){ 0 }); /* the bytes are the caller's again */
         if (s->offers_h2 && settle_side(s, ops)) {
                 (void) feed_plain(s, fifo_all(&s->got));
                 fifo_drop(&s->got, s->got.n);

@@ -208,13 +208,11 @@ bool http_sight_query(struct span q)
 {
         static const char *const names[] = { "message", "encoding", "compression" };
         struct span value[COUNT(names)] = { { 0 } };
-        for (size_t at = 0; at < q.n;) {
-                const uint8_t *end = memchr(q.p + at, '&', q.n - at);
-                struct span param = span_of(q.p + at, end ? (size_t) (end - q.p) - at : q.n - at), v;
+        while (q.n > 0) {
+                struct span param = span_cut(&q, '&'), v;
                 for (size_t i = 0; i < COUNT(names); i++)
                         if (is_param(param, names[i], &v) && v.n && !is_identity(v))
                                 value[i] = v;
-                at += param.n + 1;
         }
 
         return !(value[0].n && value[1].n && value[2].n);

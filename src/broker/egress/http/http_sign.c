@@ -12,7 +12,7 @@
 static const struct http_credential *key_of(const struct http_flow *f)
 {
         const struct http_credential *c = f->to.credential;
-        return c && c->where == HTTP_SIGV4 ? c : NULL;
+        return c && c->where == GRANT_SIGV4 ? c : NULL;
 }
 
 /* ---- region and service ---- */
@@ -42,12 +42,6 @@ static struct span cut_last(struct span *s, uint8_t mark)
         return last;
 }
 
-static bool ends_with(struct span s, const char *tail)
-{
-        size_t n = strlen(tail);
-        return s.n >= n && memcmp(s.p + s.n - n, tail, n) == 0;
-}
-
 /* Credential=ID/DATE/REGION/SERVICE/aws4_request of the client's own signature. */
 static bool scope_of_client(struct span value, struct sigv4 *s)
 {
@@ -71,7 +65,7 @@ static bool scope_of_host(const char *host, struct sigv4 *s)
         struct span name = span_str(host);
         bool ours = false;
         for (size_t i = 0; i < COUNT(tails) && !ours; i++) {
-                ours = ends_with(name, tails[i]);
+                ours = span_ends(name, tails[i]);
                 name.n -= ours ? strlen(tails[i]) : 0;
         }
 

@@ -13,6 +13,16 @@ static int refuse_target(enum effect_reason *ret_why, enum effect_reason why)
         return -1;
 }
 
+const char *http_origin(bool tls, const char *host, uint16_t port, char ret[static HTTP_ORIGIN_MAX])
+{
+        bool v6 = strchr(host, ':'), usual = port == (tls ? 443 : 80);
+        int n = snprintf(ret, HTTP_ORIGIN_MAX, "%s://%s%.255s%s", tls ? "https" : "http", v6 ? "[" : "", host,
+                         v6 ? "]" : "");
+        if (!usual)
+                (void) snprintf(ret + n, HTTP_ORIGIN_MAX - (size_t) n, ":%u", port);
+        return ret;
+}
+
 int http_target_authority(struct span a, bool tls, struct span *ret_host, uint16_t *ret_port)
 {
         uint64_t port = tls ? 443 : 80;

@@ -61,12 +61,12 @@ void scrub_done(struct scrub *s) { fifo_done(&s->held); }
 
 static bool words_fit(const struct span *words, const uint8_t *owner, size_t count)
 {
-        if (count > (owner ? SCRUB_WORDS_MAX : HTTP_CREDENTIALS_MAX))
+        if (count > (owner ? SCRUB_WORDS_MAX : GRANTS_MAX))
                 return false;
 
         for (size_t i = 0; i < count; i++)
-                if (words[i].n < HTTP_SECRET_MIN || words[i].n > SCRUB_WORD_MAX ||
-                    (owner && owner[i] >= HTTP_CREDENTIALS_MAX))
+                if (words[i].n < GRANT_SECRET_MIN || words[i].n > SCRUB_WORD_MAX ||
+                    (owner && owner[i] >= GRANTS_MAX))
                         return false;
 
         return true;

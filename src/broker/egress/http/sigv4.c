@@ -49,21 +49,11 @@ static void hmac_text(struct span key, struct span text, uint8_t ret[DIGEST])
 
 static bool is_unreserved(uint8_t c) { return isalnum(c) || c == '-' || c == '.' || c == '_' || c == '~'; }
 
-/* The byte at *at, without its escape; *at moves behind it. */
-static uint8_t decoded_byte(struct span s, size_t *at)
-{
-        size_t i = *at;
-        int a = s.n - i > 2 ? str_hex(s.p[i + 1]) : -1, b = s.n - i > 2 ? str_hex(s.p[i + 2]) : -1;
-        bool escape = s.p[i] == '%' && a >= 0 && b >= 0;
-        *at += escape ? 3 : 1;
-        return escape ? (uint8_t) (a << 4 | b) : s.p[i];
-}
-
 /* Escaped once, as the bytes that `s` stands for, or, unless `plain`, as the bytes that it is. */
 static void put_uri(struct span s, bool plain, const char *keep, struct fifo *out)
 {
         for (size_t at = 0; at < s.n;) {
-                uint8_t c = plain ? decoded_byte(s, &at) : s.p[at++];
+                uint8_t c = plain ? http_plain_byte(s, &at) : s.p[at++];
                 if (is_unreserved(c) || (c && strchr(keep, c)))
                         fifo_add(out, &c, 1);
                 else
@@ -113,12 +103,10 @@ static void put_query(struct span query, struct fifo *out)
                 most += query.p[i] == '&';
 
         struct pair *v = calloc(most, sizeof *v);
-        for (size_t at = 0; v && at < query.n;) {
-                const uint8_t *end = memchr(query.p + at, '&', query.n - at);
-                size_t n = end ? (size_t) (end - query.p) - at : query.n - at;
-                if (n)
-                        v[count++] = put_pair(span_of(query.p + at, n), &text);
-                at += n + 1;
+        while (v && query.n > 0) {
+                struct span param = span_cut(&query, '&');
+                if (param.n)
+                        v[count++] = put_pair(param, &text);
         }
 
         out->failed = out->failed || !v || text.failed;
@@ -183,15 +171,9 @@ static void read_head(struct span head, struct canonical *c)
 {
         size_t at = 0;
         struct span line = next_line(head, &at);
-        const uint8_t *target = memchr(line.p, ' ', line.n);
-        c->method = span_of(line.p, target ? (size_t) (target - line.p) : 0);
-        struct span rest = target ? span_of(target + 1, line.n - c->method.n - 1) : span_of(line.p, 0);
-        const uint8_t *end = memchr(rest.p, ' ', rest.n);
-        rest.n = end ? (size_t) (end - rest.p) : rest.n;
-        const uint8_t *mark = memchr(rest.p, '?', rest.n);
-        c->path = span_of(rest.p, mark ? (size_t) (mark - rest.p) : rest.n);
-        c->query = mark ? span_of(mark + 1, rest.n - c->path.n - 1) : span_of(rest.p, 0);
-
+        c->method = span_cut(&line, ' ');
+        c->query = span_cut(&line, ' ');
+        c->path = span_cut(&c->query, '?');
         while ((line = next_line(head, &at)).n) {
                 const uint8_t *colon = memchr(line.p, ':', line.n);
                 size_t n = colon ? (size_t) (colon - line.p) : line.n;
@@ -265,7 +247,7 @@ static void put_canonical(const struct sigv4 *s, const struct canonical *c, stru
 
 static void derive_key(const struct sigv4 *s, struct span secret, struct span day, uint8_t ret[DIGEST])
 {
-        uint8_t first[4 + HTTP_SECRET_MAX] = "AWS4";
+        uint8_t first[4 + GRANT_SECRET_MAX] = "AWS4";
         memcpy(first + 4, secret.p, secret.n);
         hmac_text(span_of(first, 4 + secret.n), day, ret);
         hmac_text(span_of(ret, DIGEST), span_str(s->region), ret);

@@ -18,12 +18,6 @@ enum {
         HELLO_OF_SERVER = 2
 };
 
-static bool begins_with(struct span s, const char *text)
-{
-        size_t n = strlen(text);
-        return s.n >= n && memcmp(s.p, text, n) == 0;
-}
-
 /* May these bytes still become `text`? */
 static bool may_begin(struct span s, const char *text)
 {
@@ -40,7 +34,7 @@ static struct greeting refuse_greeting(enum effect_reason why, enum greeting_per
 static struct greeting other_protocol(struct span bytes, bool ended, uint16_t port)
 {
         static const char ssh[] = "SSH-2.0-";
-        if (port != HTTPS || begins_with(bytes, ssh))
+        if (port != HTTPS || span_starts(bytes, ssh))
                 return (struct greeting){ .verdict = GREETING_PASSES };
         if (!ended && may_begin(bytes, ssh))
                 return (struct greeting){ .verdict = GREETING_MORE };

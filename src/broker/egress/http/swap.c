@@ -65,32 +65,14 @@ bool swap_strips(struct span name, const struct http_credential *cred)
 {
         if (!cred)
                 return false;
-        if (cred->where == HTTP_IN_HEADER && http_name_is(name, cred->field))
+        if (cred->where == GRANT_HEADER && http_name_is(name, cred->field))
                 return true;
-        if (cred->where == HTTP_SIGV4 && http_name_in(name, signature_headers, COUNT(signature_headers)))
+        if (cred->where == GRANT_SIGV4 && http_name_in(name, signature_headers, COUNT(signature_headers)))
                 return true;
         return is_credential_header(name);
 }
 
 /* ---- query ---- */
-
-/* The name of a parameter without its escapes, cut at `cap`. */
-static struct span plain_name(struct span param, uint8_t *to, size_t cap)
-{
-        size_t n = 0;
-        for (size_t i = 0; i < param.n && param.p[i] != '=' && n < cap; i++) {
-                int a = i + 2 < param.n ? str_hex(param.p[i + 1]) : -1,
-                    b = i + 2 < param.n ? str_hex(param.p[i + 2]) : -1;
-                if (param.p[i] == '%' && a >= 0 && b >= 0) {
-                        to[n++] = (uint8_t) (a << 4 | b);
-                        i += 2;
-                } else {
-                        to[n++] = param.p[i];
-                }
-        }
-
-        return span_of(to, n);
-}
 
 /* A parameter `key` is mostly the name of a thing, and must pass. A Google API key, which counts beside the
  * header that we send, looks like this; no client has to escape its first letters. */
@@ -105,12 +87,12 @@ static bool is_google_key(struct span param, struct span name)
 static bool query_strips(struct span param, const struct http_credential *cred)
 {
         uint8_t text[128];
-        struct span name = plain_name(param, text, sizeof text);
+        struct span name = http_param_name(param, text, sizeof text);
         return swap_is_credential_query(name) || is_google_key(param, name) ||
-               (cred->where == HTTP_IN_QUERY && http_name_is(name, cred->field));
+               (cred->where == GRANT_QUERY && http_name_is(name, cred->field));
 }
 
-static bool next_param(struct span query, size_t *at, struct span *ret)
+bool http_next_param(struct span query, size_t *at, struct span *ret)
 {
         if (*at >= query.n)
                 return false;
@@ -133,9 +115,9 @@ bool swap_is_presigned(struct span query)
                                                   HTTP_WORD("x-amz-security-token"),
                                                   HTTP_WORD("awsaccesskeyid") };
         struct span param;
-        for (size_t at = 0; next_param(query, &at, &param);) {
+        for (size_t at = 0; http_next_param(query, &at, &param);) {
                 uint8_t text[128];
-                if (http_name_in(plain_name(param, text, sizeof text), names, COUNT(names)))
+                if (http_name_in(http_param_name(param, text, sizeof text), names, COUNT(names)))
                         return true;
         }
 
@@ -169,7 +151,7 @@ void swap_query(struct span query, const struct http_credential *cred, bool inje
 
         const char *sep = "?";
         struct span param;
-        for (size_t at = 0; next_param(query, &at, &param);) {
+        for (size_t at = 0; http_next_param(query, &at, &param);) {
                 if (query_strips(param, cred))
                         continue;
                 fifo_text(out, sep);
@@ -177,7 +159,7 @@ void swap_query(struct span query, const struct http_credential *cred, bool inje
                 sep = "&";
         }
 
-        if (!inject || cred->where != HTTP_IN_QUERY)
+        if (!inject || cred->where != GRANT_QUERY)
                 return;
 
         fifo_text(out, sep);
@@ -203,13 +185,13 @@ static void put_basic(const struct http_credential *cred, struct fifo *out)
 
 void swap_as_sent(const struct http_credential *cred, struct fifo *out)
 {
-        if (cred->where == HTTP_IN_BASIC)
+        if (cred->where == GRANT_BASIC)
                 put_basic(cred, out);
 
-        if (cred->where == HTTP_IN_QUERY)
+        if (cred->where == GRANT_QUERY)
                 put_escaped(cred->secret, out);
 
-        while (cred->where == HTTP_IN_BASIC && out->n && out->p[out->at + out->n - 1] == '=')
+        while (cred->where == GRANT_BASIC && out->n && out->p[out->at + out->n - 1] == '=')
                 out->n--; /* not everybody keeps it */
 
         if (out->n == cred->secret.n) /* nothing had to be escaped */
@@ -218,11 +200,11 @@ void swap_as_sent(const struct http_credential *cred, struct fifo *out)
 
 void swap_header(const struct http_credential *cred, struct fifo *out)
 {
-        if (cred->where == HTTP_IN_BASIC) {
+        if (cred->where == GRANT_BASIC) {
                 fifo_text(out, "Authorization: Basic ");
                 put_basic(cred, out);
                 fifo_text(out, "\r\n");
-        } else if (cred->where == HTTP_IN_HEADER) {
+        } else if (cred->where == GRANT_HEADER) {
                 fifo_text(out, cred->field);
                 fifo_text(out, ": ");
                 fifo_text(out, cred->before);
@@ -244,7 +226,7 @@ static uint64_t misplaced_query(const struct http_rules *r, struct span query,
 {
         uint64_t bad = 0;
         struct span param;
-        for (size_t at = 0; next_param(query, &at, &param);) {
+        for (size_t at = 0; http_next_param(query, &at, &param);) {
                 uint64_t found = secret_words_find(r->placeholders, param);
                 bad |= bound && query_strips(param, bound) ? found & ~bit_of(r, bound) : found;
         }

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* broker/egress/http/unpack_zlib.c - gzip and deflate by zlib. All of zlib's memory lies in the state itself:
- * an answer takes as much as any other, and nothing of it is left behind when it is over. The only file that
- * sees zlib.
- */
+/* broker/egress/http/unpack_zlib.c - gzip and deflate by zlib. The only file that sees zlib. */
 #include "broker/egress/http/unpack_ops.h"
 
-#include <stdalign.h>
 #include <stdlib.h>
 #include <string.h>
 #define ZLIB_CONST
 #include <zlib.h>
 
-/* zlib takes 40 KiB: its tables and a window of 32. */
-enum { POOL = 48 * 1024, WINDOW_BITS = 15, GZIP_ONLY = 16, HEAD_BYTES = 2 };
+enum { WINDOW_BITS = 15, GZIP_ONLY = 16, HEAD_BYTES = 2 };
 
 struct zlib {
         struct unpack base;
@@ -22,28 +17,12 @@ struct zlib {
         bool again;               /* this is not the first member */
         uint8_t head[HEAD_BYTES]; /* deflate: the bytes that distinguish its two forms */
         size_t head_have, head_used;
-        size_t pool_used;
-        alignas(max_align_t) uint8_t pool[POOL];
 };
 
-static voidpf pool_take(voidpf ctx, uInt items, uInt size)
+static voidpf zlib_take(voidpf ctx, uInt items, uInt size)
 {
-        struct zlib *u = ctx;
-        size_t room = POOL - u->pool_used, n;
-        if (__builtin_mul_overflow((size_t) items, (size_t) size, &n) || n > room)
-                return Z_NULL;
-
-        voidpf p = u->pool + u->pool_used;
-        n = (n + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
-        u->pool_used += n < room ? n : room;
-        return p;
-}
-
-/* It goes with the whole. */
-static void pool_give(voidpf ctx, voidpf p)
-{
-        (void) ctx;
-        (void) p;
+        size_t n;
+        return __builtin_mul_overflow((size_t) items, (size_t) size, &n) ? Z_NULL : unpack_take(ctx, n);
 }
 
 static struct unpack *zlib_make(enum unpack_kind kind)
@@ -53,14 +32,14 @@ static struct unpack *zlib_make(enum unpack_kind kind)
                 return NULL;
 
         u->kind = kind;
-        u->z.zalloc = pool_take;
-        u->z.zfree = pool_give;
-        u->z.opaque = u;
+        u->z.zalloc = zlib_take;
+        u->z.zfree = unpack_give;
         return &u->base;
 }
 
 static void zlib_free(struct unpack *u)
 {
+        (void) inflateEnd(&((struct zlib *) u)->z); /* does nothing before inflateInit2() */
         explicit_bzero(u, sizeof(struct zlib));
         free(u);
 }

@@ -13,78 +13,11 @@
 
 struct tls_end {
         SSL *ssl;
-        struct span in; /* from the wire, the caller's: until read() has returned 0 */
-        uint8_t *out;   /* for the wire */
-        size_t out_at, out_n, out_cap;
+        BIO *in, *out; /* from and for the wire; the SSL's */
         char name[256];
         bool is_address, broken;
         char why[120];
 };
-
-/* ---- the wire: OpenSSL's BIO instead of a socket ---- */
-
-static int wire_read(BIO *bio, char *to, int cap)
-{
-        struct tls_end *t = BIO_get_data(bio);
-        size_t n = cap > 0 && (size_t) cap < t->in.n ? (size_t) cap : t->in.n;
-        BIO_clear_retry_flags(bio);
-        if (n == 0) {
-                BIO_set_retry_read(bio);
-                return -1;
-        }
-
-        memcpy(to, t->in.p, n);
-        t->in = span_of(t->in.p + n, t->in.n - n);
-        return (int) n;
-}
-
-static bool wire_room(struct tls_end *t, size_t n)
-{
-        size_t cap = t->out_cap ? t->out_cap : 4096;
-        if (t->out_at) { /* mostly nothing is left to move */
-                memmove(t->out, t->out + t->out_at, t->out_n);
-                t->out_at = 0;
-        }
-
-        while (cap < t->out_n + n)
-                cap *= 2;
-
-        uint8_t *p = cap > t->out_cap ? realloc(t->out, cap) : t->out;
-        if (!p)
-                return false;
-
-        t->out = p;
-        t->out_cap = cap;
-        return true;
-}
-
-static int wire_write(BIO *bio, const char *p, int n)
-{
-        struct tls_end *t = BIO_get_data(bio);
-        BIO_clear_retry_flags(bio);
-        if (n <= 0 || !wire_room(t, (size_t) n))
-                return -1;
-
-        memcpy(t->out + t->out_n, p, (size_t) n);
-        t->out_n += (size_t) n;
-        return n;
-}
-
-static long wire_ctrl(BIO *bio, int command, long number, void *p)
-{
-        (void) bio, (void) number, (void) p;
-        return command == BIO_CTRL_FLUSH;
-}
-
-static BIO_METHOD *wire_method(void)
-{
-        BIO_METHOD *m = BIO_meth_new(BIO_TYPE_SOURCE_SINK | BIO_get_new_index(), "a wire in memory");
-        if (m && BIO_meth_set_read(m, wire_read) == 1 && BIO_meth_set_write(m, wire_write) == 1 &&
-            BIO_meth_set_ctrl(m, wire_ctrl) == 1)
-                return m;
-        BIO_meth_free(m);
-        return NULL;
-}
 
 /* ---- contexts ---- */
 
@@ -180,11 +113,8 @@ struct tls_box *tls_box_new(const struct tls_box_in *in, struct err *e)
 
         /* No configuration file: this process has none, and none may influence it. */
         (void) OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-        b->wire = wire_method();
-        if (!b->wire)
-                (void) tls_fail(e, "TLS over memory");
-        else if (tls_ca_make(b, in, e) == 0 && server_context(b, e) == 0 &&
-                 client_context(b, in->trust_pem, e) == 0)
+        if (tls_ca_make(b, in, e) == 0 && server_context(b, e) == 0 &&
+            client_context(b, in->trust_pem, e) == 0)
                 return b;
 
         tls_box_free(b);
@@ -205,7 +135,6 @@ void tls_box_free(struct tls_box *b)
         SSL_CTX_free(b->server);
         SSL_CTX_free(b->client);
         tls_trust_free(b->trust);
-        BIO_meth_free(b->wire);
         X509_free(b->ca);
         EVP_PKEY_free(b->ca_key); /* clears the private number */
         EVP_PKEY_free(b->leaf_key);
@@ -222,11 +151,10 @@ static void end_free(struct tls_end *t)
         if (!t)
                 return;
         SSL_free(t->ssl);
-        free(t->out);
         free(t);
 }
 
-static struct tls_end *end_new(const struct tls_box *b, SSL_CTX *ctx, const char *name, bool is_address)
+static struct tls_end *end_new(SSL_CTX *ctx, const char *name, bool is_address)
 {
         struct tls_end *t = calloc(1, sizeof *t);
         if (!t)
@@ -234,17 +162,17 @@ static struct tls_end *end_new(const struct tls_box *b, SSL_CTX *ctx, const char
 
         t->is_address = is_address;
         (void) snprintf(t->name, sizeof t->name, "%s", name);
-        BIO *wire = BIO_new(b->wire);
-        t->ssl = wire ? SSL_new(ctx) : NULL;
-        if (!t->ssl) {
-                BIO_free(wire);
+        t->ssl = SSL_new(ctx);
+        t->in = BIO_new(BIO_s_mem());
+        t->out = BIO_new(BIO_s_mem());
+        if (!t->ssl || !t->in || !t->out) {
+                BIO_free(t->in);
+                BIO_free(t->out);
                 end_free(t);
                 return NULL;
         }
 
-        BIO_set_data(wire, t);
-        BIO_set_init(wire, 1);
-        SSL_set_bio(t->ssl, wire, wire); /* takes it over */
+        SSL_set_bio(t->ssl, t->in, t->out); /* takes them over */
         (void) SSL_set_app_data(t->ssl, t);
         return t;
 }
@@ -253,7 +181,7 @@ static struct tls_end *end_server(void *ctx, const char *name, bool is_address)
 {
         struct tls_box *b = ctx;
         X509 *leaf = tls_ca_leaf(b, name, is_address);
-        struct tls_end *t = leaf ? end_new(b, b->server, name, is_address) : NULL;
+        struct tls_end *t = leaf ? end_new(b->server, name, is_address) : NULL;
         if (t && SSL_use_certificate(t->ssl, leaf) == 1 && SSL_use_PrivateKey(t->ssl, b->leaf_key) == 1) {
                 SSL_set_accept_state(t->ssl);
                 return t;
@@ -276,7 +204,7 @@ static bool expect_name(struct tls_end *t)
 static struct tls_end *connect_to(const struct tls_box *b, const char *name, bool is_address, bool http2)
 {
         static const unsigned char both[] = "\x02h2\x08http/1.1";
-        struct tls_end *t = end_new(b, b->client, name, is_address);
+        struct tls_end *t = end_new(b->client, name, is_address);
         bool offered = t && (!http2 || SSL_set_alpn_protos(t->ssl, both, sizeof both - 1) == 0);
         if (offered && expect_name(t)) {
                 SSL_set_connect_state(t->ssl);
@@ -330,18 +258,19 @@ static int tls_result(struct tls_end *t, int r)
         return -1;
 }
 
+/* Bytes after close_notify are dropped. */
 static int end_feed(struct tls_end *t, struct span wire)
 {
         if (t->broken)
                 return -1;
-        t->in = wire;
-        return 0;
+        bool drops = wire.n == 0 || SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN;
+        return drops || BIO_write(t->in, wire.p, (int) wire.n) == (int) wire.n ? 0 : -1;
 }
 
 /* Nothing came and no bytes are left: OpenSSL need not find that out the long way. */
 static bool is_idle(const struct tls_end *t)
 {
-        return t->in.n == 0 && SSL_is_init_finished(t->ssl) && !SSL_has_pending(t->ssl);
+        return BIO_pending(t->in) == 0 && SSL_is_init_finished(t->ssl) && !SSL_has_pending(t->ssl);
 }
 
 static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
@@ -354,11 +283,7 @@ static ssize_t end_read(struct tls_end *t, void *plain, size_t cap)
                 return 0;
 
         int r = SSL_read_ex(t->ssl, plain, cap, &n);
-        if (r == 1)
-                return (ssize_t) n;
-
-        t->in = (struct span){ 0 }; /* bytes after close_notify are dropped */
-        return tls_result(t, r);
+        return r == 1 ? (ssize_t) n : tls_result(t, r);
 }
 
 static ssize_t end_write(struct tls_end *t, struct span plain)
@@ -372,12 +297,8 @@ static ssize_t end_write(struct tls_end *t, struct span plain)
 
 static size_t end_take(struct tls_end *t, void *wire, size_t cap)
 {
-        size_t n = t->out_n < cap ? t->out_n : cap;
-        if (n)
-                memcpy(wire, t->out + t->out_at, n);
-        t->out_n -= n;
-        t->out_at = t->out_n ? t->out_at + n : 0;
-        return n;
+        int n = BIO_read(t->out, wire, (int) cap);
+        return n > 0 ? (size_t) n : 0;
 }
 
 static void end_close(struct tls_end *t)

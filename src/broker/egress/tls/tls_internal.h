@@ -22,7 +22,6 @@ struct tls_box {
         SSL_CTX *server, *client;
         bool http2;
         struct tls_trust *trust; /* outlives `client` */
-        BIO_METHOD *wire;
         struct tls_leaf *leaves; /* minted as they are met */
         size_t leaf_count, leaf_cap;
         int64_t now;
