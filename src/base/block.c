@@ -232,14 +232,9 @@ static void relocate_pointer(struct block_reader *r, size_t at, uint64_t offset)
 
 static uint64_t number_at(const char *p, size_t size)
 {
-        union {
-                uint8_t one;
-                uint16_t two;
-                uint32_t four;
-                uint64_t eight;
-        } v;
+        uint64_t v = 0; /* little-endian, as base/wire/wire_form.c asserts */
         copy_number((char *) &v, p, size);
-        return size == 1 ? v.one : size == 2 ? v.two : size == 4 ? v.four : v.eight;
+        return v;
 }
 
 static bool read_number(const struct block_reader *r, const struct block_field *f, size_t at)

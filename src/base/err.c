@@ -20,8 +20,9 @@ const char *err_code_name(enum err_code code)
 }
 
 /* One sentence: a newline inside would let text from a box forge a line of output. */
-static void flatten_text(char *s)
+static void print_text(char *s, size_t cap, const char *fmt, va_list ap)
 {
+        (void) vsnprintf(s, cap, fmt, ap);
         for (; *s; s++)
                 if ((unsigned char) *s < 0x20 || *s == 0x7f)
                         *s = ' ';
@@ -31,9 +32,8 @@ int err_set(struct err *e, enum err_code code, int sys, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        (void) vsnprintf(e->what, sizeof e->what, fmt, ap);
+        print_text(e->what, sizeof e->what, fmt, ap);
         va_end(ap);
-        flatten_text(e->what);
         e->code = (uint16_t) code;
         e->step = 0;
         e->sys = sys;
@@ -47,12 +47,10 @@ int err_in(struct err *e, const char *fmt, ...)
         memcpy(old, e->what, sizeof old);
         va_list ap;
         va_start(ap, fmt);
-        int n = vsnprintf(e->what, sizeof e->what, fmt, ap);
+        print_text(e->what, sizeof e->what, fmt, ap);
         va_end(ap);
-        if (n >= 0 && (size_t) n < sizeof e->what)
-                (void) snprintf(e->what + n, sizeof e->what - (size_t) n, ": %s", old);
-
-        flatten_text(e->what);
+        size_t n = strlen(e->what);
+        (void) snprintf(e->what + n, sizeof e->what - n, ": %s", old);
         return -1;
 }
 
@@ -60,8 +58,7 @@ int err_hint(struct err *e, const char *fmt, ...)
 {
         va_list ap;
         va_start(ap, fmt);
-        (void) vsnprintf(e->hint, sizeof e->hint, fmt, ap);
+        print_text(e->hint, sizeof e->hint, fmt, ap);
         va_end(ap);
-        flatten_text(e->hint);
         return -1;
 }

@@ -6,6 +6,7 @@
 #include "base/str.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -83,40 +84,30 @@ static bool path_limits_more(const char *a, const char *b)
 }
 
 /* One line is "4:memory:/path". */
-static bool line_limits_more(const char *line, size_t n, const char *b)
+static bool line_limits_more(struct span line, const char *b)
 {
-        char controllers[256], own[1024], other[1024];
-        const char *from = memchr(line, ':', n),
-                   *path = from ? memchr(from + 1, ':', n - (size_t) (from + 1 - line)) : NULL;
-        size_t length = path ? n - (size_t) (path + 1 - line) : 0;
-        if (!path || (size_t) (path - from) > sizeof controllers || length >= sizeof own)
+        char controller[256], own[1024], other[1024];
+        (void) span_cut(&line, ':');
+        struct span controllers = span_cut(&line, ':'),
+                    first = span_cut(&controllers, ','); /* all have one path */
+        if (line.n == 0 || line.n >= sizeof own || first.n >= sizeof controller)
                 return true;
 
-        memcpy(controllers, from + 1, (size_t) (path - from - 1));
-        controllers[path - from - 1] = '\0';
-        controllers[strcspn(controllers, ",")] = '\0'; /* those of one hierarchy have one path */
-        memcpy(own, path + 1, length);
-        own[length] = '\0';
-        if (strncmp(controllers, "name=", 5) == 0)
+        (void) snprintf(controller, sizeof controller, "%.*s", (int) first.n, (const char *) first.p);
+        (void) snprintf(own, sizeof own, "%.*s", (int) line.n, (const char *) line.p);
+        if (span_starts(first, "name="))
                 return false; /* a hierarchy without controllers */
-
-        if (host_cgroup_find(b, controllers, other, sizeof other) < 0)
+        if (host_cgroup_find(b, controller, other, sizeof other) < 0)
                 return true;
-
-        return strcmp(own, other) != 0 && (controllers[0] || path_limits_more(own, other));
+        return strcmp(own, other) != 0 && (controller[0] || path_limits_more(own, other));
 }
 
 bool host_groups_limit_more(const char *a, const char *b)
 {
         if (strcmp(a, b) == 0)
                 return false;
-
-        for (const char *line = a; *line; line += line[0] == '\n') {
-                size_t n = strcspn(line, "\n");
-                if (line_limits_more(line, n, b))
+        for (struct span rest = span_str(a); rest.n > 0;)
+                if (line_limits_more(span_cut(&rest, '\n'), b))
                         return true;
-                line += n;
-        }
-
         return false;
 }

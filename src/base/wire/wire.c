@@ -12,6 +12,13 @@
 
 int wire_pair(int ret_ends[2]) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ret_ends); }
 
+bool wire_is_end(int fd)
+{
+        int type = 0;
+        socklen_t n = sizeof type;
+        return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET;
+}
+
 union control {
         struct cmsghdr head;
         char room[CMSG_SPACE(sizeof(int))];

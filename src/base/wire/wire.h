@@ -87,6 +87,8 @@ int wire_decode(const struct wire_form *f, struct span in, void *ret);
 /* Cuts the first message off a stream of them; returns it, or an empty span if it is not whole. */
 struct span wire_cut(struct span *in);
 
+/* Whether this descriptor is an end of such a pair. */
+bool wire_is_end(int fd);
 /* Makes a socket pair, both ends close-on-exec. Returns 0, or -1 with errno. */
 int wire_pair(int ret_ends[2]);
 /* Returns 0, or -1 with errno. `pass` is a descriptor to send, or -1. */

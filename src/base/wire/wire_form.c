@@ -25,38 +25,7 @@ static uint64_t read_number(const uint8_t *at, size_t width)
         return value;
 }
 
-/* In the machine's byte order. */
-static uint64_t load_number(const uint8_t *at, uint8_t kind)
-{
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        switch (kind) {
-        case WIRE_U8:
-                return *at;
-        case WIRE_U16:
-                memcpy(&u16, at, sizeof u16);
-                return u16;
-        case WIRE_U32:
-                memcpy(&u32, at, sizeof u32);
-                return u32;
-        default:
-                memcpy(&u64, at, sizeof u64);
-                return u64;
-        }
-}
-
-static void store_number(uint8_t *at, uint8_t kind, uint64_t value)
-{
-        uint8_t u8 = (uint8_t) value;
-        uint16_t u16 = (uint16_t) value;
-        uint32_t u32 = (uint32_t) value;
-        const void *from = kind == WIRE_U8    ? (const void *) &u8
-                           : kind == WIRE_U16 ? (const void *) &u16
-                           : kind == WIRE_U32 ? (const void *) &u32
-                                              : (const void *) &value;
-        memcpy(at, from, widths[kind]);
-}
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "a number in memory is as it is on the wire");
 
 size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out, size_t cap)
 {
@@ -69,7 +38,7 @@ size_t wire_encode(const struct wire_form *f, const void *message, uint8_t *out,
         for (size_t i = 0; i < f->count; i++) {
                 const struct wire_field *x = &f->fields[i];
                 if (x->kind < WIRE_TEXT) {
-                        put_number(&o, load_number(m + x->at, x->kind), widths[x->kind]);
+                        put_number(&o, read_number(m + x->at, widths[x->kind]), widths[x->kind]);
                         continue;
                 }
 
@@ -115,7 +84,7 @@ static const uint8_t *take_field(const struct wire_field *x, const uint8_t *at, 
         at += width;
         if (x->kind != WIRE_TEXT) {
                 if (to)
-                        store_number(to + x->at, x->kind, value);
+                        memcpy(to + x->at, at - width, width);
                 return at;
         }
 

@@ -172,7 +172,7 @@ static int take_line(struct broker *b, uint32_t command, int fd, struct err *e)
 static int take_before(struct broker *b, const struct egress_order *o, int fd, struct err *e)
 {
         if (o->command == EGRESS_GRANTS)
-                return requests_take_grants(b, fd, e);
+                return (b->grants = http_grants_read(fd, e)) ? 0 : -1; /* first: locked memory */
 
         if (o->command == EGRESS_LEDGER || o->command == EGRESS_CHECKS || o->command == EGRESS_GATES)
                 return take_line(b, o->command, fd, e);
@@ -185,9 +185,11 @@ static int take_before(struct broker *b, const struct egress_order *o, int fd, s
         size_t n = 0;
         char *text =
                 read_text(fd, o->command == EGRESS_ANSWERS ? ANSWERS_MAX_BYTES : BROKER_MAX_BYTES, &n, e);
-        int r = !text                           ? -1
-                : o->command == EGRESS_PLACES   ? requests_take_places(b, span_of(text, n), e)
-                : o->command == EGRESS_ANSWERS  ? requests_take_answers(b, span_of(text, n), e)
+        int r = !text ? -1
+                : o->command == EGRESS_PLACES
+                        ? ((b->places = policy_places_parse("places", span_of(text, n), e)) ? 0 : -1)
+                : o->command == EGRESS_ANSWERS
+                        ? ((b->answers = http_fixtures_parse("--answers", span_of(text, n), e)) ? 0 : -1)
                 : o->command == EGRESS_LABEL    ? labels_take(&b->label, span_of(text, n), e)
                 : o->command == EGRESS_TOUCH    ? take_touch(b, span_of(text, n), e)
                 : o->command == EGRESS_CANARIES ? requests_take_canaries(b, span_of(text, n), e)

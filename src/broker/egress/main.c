@@ -10,13 +10,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-static bool has_control(void)
-{
-        int type = 0;
-        socklen_t n = sizeof type;
-        return getsockopt(EGRESS_CONTROL, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET;
-}
-
 int main(void)
 {
         static struct broker b = { .control = EGRESS_CONTROL,
@@ -29,7 +22,7 @@ int main(void)
                                    .trust = -1,
                                    .record = -1 };
         struct egress_message m = { .word = EGRESS_SAYS_READY };
-        if (!has_control()) {
+        if (!wire_is_end(EGRESS_CONTROL)) {
                 (void) fputs("cordon: error: cordon-egress is started by cordon itself, for a box with `net` "
                              "doors\n"
                              "cordon: hint: cordon run --net example.org:443 -- COMMAND\n",

@@ -67,18 +67,6 @@ static int make_bundle(struct broker *b, const struct buf *trusted, const struct
         return 0;
 }
 
-int requests_take_grants(struct broker *b, int fd, struct err *e)
-{
-        b->grants = http_grants_read(fd, e);
-        return b->grants ? 0 : -1;
-}
-
-int requests_take_places(struct broker *b, struct span text, struct err *e)
-{
-        b->places = policy_places_parse("places", text, e);
-        return b->places ? 0 : -1;
-}
-
 /* A line for each spelling, in base64. */
 int requests_take_canaries(struct broker *b, struct span text, struct err *e)
 {
@@ -100,12 +88,6 @@ int requests_take_canaries(struct broker *b, struct span text, struct err *e)
         free(owner);
         free(bytes);
         return b->canaries ? 0 : err_set(e, ERR_INTERNAL, 0, "the broker cannot read its canaries");
-}
-
-int requests_take_answers(struct broker *b, struct span text, struct err *e)
-{
-        b->answers = http_fixtures_parse("--answers", text, e);
-        return b->answers ? 0 : -1;
 }
 
 static size_t tls_names(const struct broker *b, const char **names)

@@ -4,10 +4,7 @@
 #include "broker/egress/http/http.h"
 #include "broker/egress/internal.h"
 
-int requests_take_grants(struct broker *b, int fd, struct err *e); /* before all else: locked memory */
-int requests_take_places(struct broker *b, struct span text, struct err *e);
 int requests_take_canaries(struct broker *b, struct span text, struct err *e);
-int requests_take_answers(struct broker *b, struct span text, struct err *e);
 int requests_start(struct broker *b, struct err *e); /* before the jail: reads the host's roots */
 int requests_begin(struct flow *f);
 void requests_note(struct flow *f, const struct source *s, uint32_t events); /* the events of epoll */

@@ -155,18 +155,11 @@ static enum assuan_request call_key(struct call *k)
 static const struct {
         const char *name;
         size_t bytes;
-} algorithms[] = { { "2", 20 },
-                   { "3", 20 },
-                   { "8", 32 },
-                   { "9", 48 },
-                   { "10", 64 },
-                   { "11", 28 },
-                   { "--hash=sha1", 20 },
-                   { "--hash=sha224", 28 },
-                   { "--hash=sha256", 32 },
-                   { "--hash=sha384", 48 },
-                   { "--hash=sha512", 64 },
-                   { "--hash=rmd160", 20 } };
+} algorithms[] = {
+        { "2", 20 },  { "--hash=sha1", 20 },   { "3", 20 },  { "--hash=rmd160", 20 },
+        { "8", 32 },  { "--hash=sha224", 28 }, { "9", 48 },  { "--hash=sha256", 32 },
+        { "10", 64 }, { "--hash=sha384", 48 }, { "11", 28 }, { "--hash=sha512", 64 },
+};
 
 static enum assuan_request call_sethash(struct call *k)
 {

@@ -12,13 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static bool has_control(void)
-{
-        int type = 0;
-        socklen_t n = sizeof type;
-        return getsockopt(SIGNER_CONTROL, SOL_SOCKET, SO_TYPE, &type, &n) == 0 && type == SOCK_SEQPACKET;
-}
-
 static bool take_key(struct signer *s, const struct signer_order *o)
 {
         if (s->key_count == SIGNER_KEYS_MAX || o->agent >= SIGNER_AGENT__COUNT)
@@ -53,7 +46,7 @@ int main(void)
         for (unsigned i = 0; i < SIGNER_AGENT__COUNT; i++)
                 s.agents[i].fd = s.agents[i].listener = -1;
 
-        if (!has_control()) {
+        if (!wire_is_end(SIGNER_CONTROL)) {
                 (void) fputs(
                         "cordon: error: cordon-signer is started by cordon itself, for a box with `sign` "
                         "doors\n"

@@ -3,6 +3,7 @@
  * be left over. */
 #include "broker/signer/ssh_agent.h"
 #include "base/base64.h"
+#include "base/cursor.h"
 #include "base/hash.h"
 #include "base/str.h"
 
@@ -21,44 +22,15 @@ enum { IDENTITIES_MAX = 2048, SHOWN = 96 };
 
 /* ---- reading ---- */
 
-static bool take_u32(struct span *in, uint32_t *ret)
-{
-        if (in->n < 4)
-                return false;
-        *ret = (uint32_t) in->p[0] << 24 | (uint32_t) in->p[1] << 16 | (uint32_t) in->p[2] << 8 | in->p[3];
-        *in = span_of(in->p + 4, in->n - 4);
-        return true;
-}
-
-static bool take_byte(struct span *in, uint8_t *ret)
-{
-        if (in->n < 1)
-                return false;
-        *ret = in->p[0];
-        *in = span_of(in->p + 1, in->n - 1);
-        return true;
-}
-
-static bool take_string(struct span *in, struct span *ret)
-{
-        uint32_t n;
-        struct span rest = *in;
-        if (!take_u32(&rest, &n) || n > rest.n)
-                return false;
-        *ret = span_of(rest.p, n);
-        *in = span_of(rest.p + n, rest.n - n);
-        return true;
-}
-
 ptrdiff_t ssh_message_length(struct span in)
 {
-        uint32_t n;
-        struct span rest = in;
-        if (!take_u32(&rest, &n))
+        struct cursor c = cursor_of(in);
+        uint32_t n = cursor_number(&c, 4);
+        if (c.bad)
                 return 0;
         if (n == 0 || n > SSH_MESSAGE_MAX)
                 return -1;
-        return rest.n < n ? 0 : (ptrdiff_t) n + 4;
+        return c.n < n ? 0 : (ptrdiff_t) n + 4;
 }
 
 /* ---- requests ---- */
@@ -67,40 +39,35 @@ static const struct {
         uint8_t type;
         const char *what;
 } denied[] = {
-        { 1, "list keys of protocol 1" },
-        { 17, "add a key" },
-        { 25, "add a key with constraints" },
-        { 18, "remove a key" },
+        { 17, "add a key" },       { 23, "unlock the agent" },       { 20, "add keys of a smart card" },
+        { 18, "remove a key" },    { 21, "remove a smart card" },    { 26, "add keys of a smart card" },
+        { 22, "lock the agent" },  { 1, "list keys of protocol 1" }, { 25, "add a key with constraints" },
         { 19, "remove all keys" },
-        { 20, "add keys of a smart card" },
-        { 26, "add keys of a smart card" },
-        { 21, "remove a smart card" },
-        { 22, "lock the agent" },
-        { 23, "unlock the agent" },
 };
 
 /* Every client of OpenSSH tries these, and goes on without. */
-static bool is_common_extension(struct span body)
+static bool is_common_extension(struct cursor body)
 {
-        struct span name;
-        return take_string(&body, &name) &&
-               (span_is(name, "session-bind@openssh.com") || span_is(name, "query"));
+        struct span name = cursor_bytes(&body, 4);
+        return span_is(name, "session-bind@openssh.com") || span_is(name, "query");
 }
 
-enum ssh_request ssh_request_read(struct span m, struct ssh_sign *ret_sign, const char **ret_what)
+enum ssh_request ssh_request_read(struct span message, struct ssh_sign *ret_sign, const char **ret_what)
 {
-        uint8_t type;
-        if (!take_byte(&m, &type))
+        struct cursor m = cursor_of(message);
+        uint32_t type = cursor_number(&m, 1);
+        if (m.bad)
                 return SSH_BROKEN;
 
         if (type == AGENT_REQUEST_IDENTITIES)
                 return m.n == 0 ? SSH_LIST : SSH_BROKEN;
 
-        if (type == AGENT_SIGN_REQUEST)
-                return take_string(&m, &ret_sign->key) && take_string(&m, &ret_sign->data) &&
-                                       take_u32(&m, &ret_sign->flags) && m.n == 0
-                               ? SSH_SIGN
-                               : SSH_BROKEN;
+        if (type == AGENT_SIGN_REQUEST) {
+                ret_sign->key = cursor_bytes(&m, 4);
+                ret_sign->data = cursor_bytes(&m, 4);
+                ret_sign->flags = cursor_number(&m, 4);
+                return !m.bad && m.n == 0 ? SSH_SIGN : SSH_BROKEN;
+        }
 
         if (type == AGENT_EXTENSION && is_common_extension(m))
                 return SSH_QUIET;
@@ -132,17 +99,19 @@ static const struct {
 /* Of a certificate, the key in it, as ssh-add does. */
 static void add_key(struct sha256 *s, struct span key)
 {
-        struct span rest = key, type, part;
+        struct cursor rest = cursor_of(key);
+        struct span type = cursor_bytes(&rest, 4);
         size_t i = 0;
-        bool good = take_string(&rest, &type) && take_string(&rest, &part); /* a nonce */
-        while (good && i < sizeof certified / sizeof *certified && !span_is(type, certified[i].certificate))
+        (void) cursor_bytes(&rest, 4); /* a nonce */
+        while (i < sizeof certified / sizeof *certified && !span_is(type, certified[i].certificate))
                 i++;
 
-        good = good && i < sizeof certified / sizeof *certified;
+        bool known = i < sizeof certified / sizeof *certified;
         const uint8_t *begin = rest.p;
-        for (unsigned n = 0; good && n < certified[i].strings; n++)
-                good = take_string(&rest, &part);
-        if (!good) {
+        for (unsigned n = 0; known && n < certified[i].strings; n++)
+                (void) cursor_bytes(&rest, 4);
+
+        if (!known || rest.bad) {
                 sha256_add(s, key.p, key.n);
                 return;
         }
@@ -172,48 +141,51 @@ void ssh_fingerprint(struct span key, char ret[SSH_FINGERPRINT])
 
 static const char *shown(struct span s, char ret[static SHOWN]) { return str_inert(s, ret, SHOWN); }
 
-static bool purpose_file(struct span d, struct buf *out)
+static void put_hex(struct span s, struct buf *out)
+{
+        for (size_t i = 0; i < s.n; i++)
+                buf_printf(out, "%02x", s.p[i]);
+}
+
+static bool purpose_file(struct span data, struct buf *out)
 {
         static const char magic[] = "SSHSIG";
-        struct span space, reserved, algorithm, hash;
         char a[SHOWN], b[SHOWN];
-        size_t n = strlen(magic);
-        if (d.n < n || memcmp(d.p, magic, n) != 0)
-                return false;
-
-        d = span_of(d.p + n, d.n - n);
-        if (!take_string(&d, &space) || !take_string(&d, &reserved) || !take_string(&d, &algorithm) ||
-            !take_string(&d, &hash) || d.n != 0 || hash.n > 64)
+        struct cursor d = cursor_of(data);
+        bool is_file = span_is(cursor_part(&d, strlen(magic)), magic);
+        struct span space = cursor_bytes(&d, 4);
+        (void) cursor_bytes(&d, 4); /* reserved */
+        struct span algorithm = cursor_bytes(&d, 4), hash = cursor_bytes(&d, 4);
+        if (!is_file || d.bad || d.n != 0 || hash.n > 64)
                 return false;
 
         buf_printf(out, "signature for \"%s\" of the data with %s ", shown(space, a), shown(algorithm, b));
-        for (size_t i = 0; i < hash.n; i++)
-                buf_printf(out, "%02x", hash.p[i]);
+        put_hex(hash, out);
         return true;
 }
 
-static bool purpose_login(struct span d, struct buf *out)
+static bool purpose_login(struct span data, struct buf *out)
 {
-        struct span session, user, service, method, algorithm, key, host = { 0 };
-        uint8_t type, has_signature;
         char a[SHOWN], b[SHOWN], print[SSH_FINGERPRINT] = "";
-        if (!take_string(&d, &session) || !take_byte(&d, &type) || type != USERAUTH_REQUEST ||
-            !take_string(&d, &user) || !take_string(&d, &service) || !take_string(&d, &method) ||
-            !take_byte(&d, &has_signature) || has_signature != 1 || !take_string(&d, &algorithm) ||
-            !take_string(&d, &key))
-                return false;
-
+        struct cursor d = cursor_of(data);
+        struct span session = cursor_bytes(&d, 4);
+        uint32_t type = cursor_number(&d, 1);
+        struct span user = cursor_bytes(&d, 4), service = cursor_bytes(&d, 4), method = cursor_bytes(&d, 4);
+        uint32_t has_signature = cursor_number(&d, 1);
+        (void) cursor_bytes(&d, 4); /* the algorithm */
+        (void) cursor_bytes(&d, 4); /* the key */
         bool bound = span_is(method, "publickey-hostbound-v00@openssh.com");
-        if ((!bound && !span_is(method, "publickey")) || (bound && !take_string(&d, &host)) || d.n != 0 ||
-            session.n > 64)
+        struct span host = bound ? cursor_bytes(&d, 4) : (struct span){ 0 };
+        if (d.bad || d.n != 0 || type != USERAUTH_REQUEST || has_signature != 1 || session.n > 64 ||
+            (!bound && !span_is(method, "publickey")))
                 return false;
 
         if (bound)
                 ssh_fingerprint(host, print);
+
         buf_printf(out, "login as \"%s\" for %s%s%s, session ", shown(user, a), shown(service, b),
                    bound ? " at the host with key " : " at a host that the request does not name", print);
-        for (size_t i = 0; i < session.n; i++)
-                buf_printf(out, "%02x", session.p[i]);
+        put_hex(session, out);
         return true;
 }
 
@@ -254,22 +226,19 @@ static void put_message(struct buf *out, uint8_t type, struct span body)
 void ssh_put_failure(struct buf *out) { put_message(out, AGENT_FAILURE, span_of(NULL, 0)); }
 void ssh_put_list_request(struct buf *out) { put_message(out, AGENT_REQUEST_IDENTITIES, span_of(NULL, 0)); }
 
-int ssh_filter_list(struct span m, ssh_is_permitted *permitted, void *ctx, struct buf *out)
+int ssh_filter_list(struct span message, ssh_is_permitted *permitted, void *ctx, struct buf *out)
 {
         AUTO_BUF(list);
         AUTO_BUF(body);
-        uint8_t type;
-        uint32_t count;
         int kept = 0;
-        if (!take_byte(&m, &type) || type != AGENT_IDENTITIES || !take_u32(&m, &count) ||
-            count > IDENTITIES_MAX)
+        struct cursor m = cursor_of(message);
+        uint32_t type = cursor_number(&m, 1), count = cursor_number(&m, 4);
+        if (m.bad || type != AGENT_IDENTITIES || count > IDENTITIES_MAX)
                 return -1;
 
-        for (uint32_t i = 0; i < count; i++) {
-                struct span key, comment;
-                if (!take_string(&m, &key) || !take_string(&m, &comment))
-                        return -1;
-                if (!permitted(ctx, key, comment))
+        for (uint32_t i = 0; i < count && !m.bad; i++) {
+                struct span key = cursor_bytes(&m, 4), comment = cursor_bytes(&m, 4);
+                if (m.bad || !permitted(ctx, key, comment))
                         continue;
                 put_string(&list, key);
                 put_string(&list, comment);
@@ -278,15 +247,16 @@ int ssh_filter_list(struct span m, ssh_is_permitted *permitted, void *ctx, struc
 
         put_u32(&body, (size_t) kept);
         buf_add(&body, buf_span(&list).p, list.n);
-        if (m.n != 0 || list.failed || body.failed)
+        if (m.bad || m.n != 0 || list.failed || body.failed)
                 return -1;
         put_message(out, AGENT_IDENTITIES, buf_span(&body));
         return kept;
 }
 
-bool ssh_is_signature(struct span m)
+bool ssh_is_signature(struct span message)
 {
-        uint8_t type;
-        struct span signature;
-        return take_byte(&m, &type) && type == AGENT_SIGNATURE && take_string(&m, &signature) && m.n == 0;
+        struct cursor m = cursor_of(message);
+        uint32_t type = cursor_number(&m, 1);
+        (void) cursor_bytes(&m, 4);
+        return !m.bad && type == AGENT_SIGNATURE && m.n == 0;
 }

@@ -98,23 +98,15 @@ static void print_growth(const struct vault_meta *m, struct buf *out)
 void vault_debt_print(const struct vault_meta *m, enum vault_debt d, struct buf *out)
 {
         char is[32], may[32];
-        switch (d) {
-        case VAULT_DEBT_LIFETIME:
+        if (d == VAULT_DEBT_LIFETIME)
                 buf_printf(out, "it lives %s, and class %s may live %s", in_words(lifetime(m), is),
                            m->live ? "live" : "test", in_words(most[m->live != 0], may));
-                break;
-        case VAULT_DEBT_GROWTH:
+        else if (d == VAULT_DEBT_GROWTH)
                 print_growth(m, out);
-                break;
-        case VAULT_DEBT_EXPIRED:
-                buf_puts(out, "it has expired");
-                break;
-        case VAULT_DEBT_UNBOUND:
-                buf_puts(out, "not bound to a destination: any policy can send it anywhere");
-                break;
-        case VAULT_DEBT__COUNT:
-                break;
-        }
+        else
+                buf_puts(out, d == VAULT_DEBT_EXPIRED
+                                      ? "it has expired"
+                                      : "not bound to a destination: any policy can send it anywhere");
 }
 
 void vault_debt_next(const struct vault_meta *m, enum vault_debt d, struct buf *out)

@@ -184,25 +184,39 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
         return l;
 }
 
-struct label stamp_label(const struct stamp_index *x, const char *path)
+/* Of the index: of the path itself or its file; with what is above and below it; or by its name alone. */
+enum scope { SCOPE_OWN, SCOPE_AROUND, SCOPE_NAME };
+
+static struct label indexed(const struct stamp_index *x, const char *path, enum scope scope)
 {
-        struct stamp here;
-        struct label l = stamp_attribute(path);
-        stamp_identify(path, &here);
+        struct stamp here = { 0 };
+        struct label l = { 0 };
+        if (scope != SCOPE_NAME)
+                stamp_identify(path, &here);
         for (size_t i = 0; i < x->n; i++) {
                 const struct stamp *s = &x->v[i];
-                if (path_under(path, s->path) || path_under(s->path, path) || stamp_is_same_file(s, &here))
+                bool named = scope == SCOPE_OWN ? strcmp(s->path, path) == 0
+                                                : path_under(path, s->path) || path_under(s->path, path);
+                if (named || stamp_is_same_file(s, &here))
                         label_join(&l, &s->label);
         }
+
         return l;
 }
 
+struct label stamp_indexed(const struct stamp_index *x, const char *path)
+{
+        return indexed(x, path, SCOPE_OWN);
+}
 struct label stamp_named(const struct stamp_index *x, const char *path)
 {
-        struct label l = { 0 };
-        for (size_t i = 0; i < x->n; i++)
-                if (path_under(path, x->v[i].path) || path_under(x->v[i].path, path))
-                        label_join(&l, &x->v[i].label);
+        return indexed(x, path, SCOPE_NAME);
+}
+
+struct label stamp_label(const struct stamp_index *x, const char *path)
+{
+        struct label l = stamp_attribute(path), by = indexed(x, path, SCOPE_AROUND);
+        label_join(&l, &by);
         return l;
 }
 
@@ -210,16 +224,5 @@ struct label stamp_own(const struct stamp_index *x, const char *path)
 {
         struct label l = stamp_attribute(path), by = stamp_indexed(x, path);
         label_join(&l, &by);
-        return l;
-}
-
-struct label stamp_indexed(const struct stamp_index *x, const char *path)
-{
-        struct stamp here;
-        struct label l = { 0 };
-        stamp_identify(path, &here);
-        for (size_t i = 0; i < x->n; i++)
-                if (strcmp(x->v[i].path, path) == 0 || stamp_is_same_file(&x->v[i], &here))
-                        label_join(&l, &x->v[i].label);
         return l;
 }

@@ -248,52 +248,41 @@ struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture
         return found;
 }
 
-static void put_json(struct span s, struct fifo *out)
-{
-        AUTO_BUF(b);
-        buf_json(&b, s);
-        fifo_span(out, buf_span(&b));
-        out->failed = out->failed || b.failed;
-}
-
-static void put_headers(struct span lines, struct fifo *out)
+static void put_headers(struct span lines, struct buf *out)
 {
         const char *sep = "";
-        for (size_t i = 0; i < lines.n;) {
-                const uint8_t *end = memmem(lines.p + i, lines.n - i, "\r\n", 2);
-                size_t n = end ? (size_t) (end - lines.p) - i : lines.n - i;
-                const uint8_t *colon = memmem(lines.p + i, n, ": ", 2);
-                if (colon) {
-                        size_t k = (size_t) (colon - lines.p) - i;
-                        fifo_text(out, sep);
-                        fifo_text(out, "[");
-                        put_json(span_of(lines.p + i, k), out);
-                        fifo_text(out, ",");
-                        put_json(span_of(colon + 2, n - k - 2), out);
-                        fifo_text(out, "]");
-                        sep = ",";
-                }
-                i += n + 2;
+        while (lines.n > 0) {
+                struct span value = span_cut(&lines, '\n'), name = span_cut(&value, ':');
+                if (value.n < 2)
+                        continue;
+                buf_printf(out, "%s[", sep);
+                buf_json(out, name);
+                buf_putc(out, ',');
+                buf_json(out, span_of(value.p + 1, value.n - 2)); /* between the space and the CR */
+                buf_putc(out, ']');
+                sep = ",";
         }
 }
 
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out)
 {
-        fifo_text(out, "{\"method\":");
-        put_json(span_str(key->method), out);
-        fifo_text(out, ",\"url\":");
-        put_json(key->url, out);
-        fifo_printf(out, ",\"status\":%u,\"headers\":[", status);
-        put_headers(headers, out);
+        AUTO_BUF(line);
+        buf_puts(&line, "{\"method\":");
+        buf_json(&line, span_str(key->method));
+        buf_puts(&line, ",\"url\":");
+        buf_json(&line, key->url);
+        buf_printf(&line, ",\"status\":%u,\"headers\":[", status);
+        put_headers(headers, &line);
         if (str_is_utf8(body)) {
-                fifo_text(out, "],\"body\":");
-                put_json(body, out);
+                buf_puts(&line, "],\"body\":");
+                buf_json(&line, body);
         } else {
-                fifo_text(out, "],\"body_base64\":\"");
-                fifo_base64(out, body);
-                fifo_text(out, "\"");
+                buf_puts(&line, "],\"body_base64\":\"");
+                base64_put(body, &line);
+                buf_putc(&line, '"');
         }
-
-        fifo_text(out, "}\n");
+        buf_puts(&line, "}\n");
+        fifo_span(out, buf_span(&line));
+        out->failed = out->failed || line.failed;
 }

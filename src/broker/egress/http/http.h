@@ -70,10 +70,9 @@ struct tls_end;
 struct tls_ops {
         /* The side that faces the box: presents a leaf for `name`, takes no other SNI. NULL: cannot. */
         struct tls_end *(*server)(void *ctx, const char *name, bool is_address);
-        /* The side that faces the server: verifies it against the host's trust store for `name`. */
-        struct tls_end *(*client)(void *ctx, const char *name, bool is_address);
-        /* The same, and HTTP/2 is offered too. NULL: cannot. */
-        struct tls_end *(*client_h2)(void *ctx, const char *name, bool is_address);
+        /* The side that faces the server: verifies it against the host's trust store for `name`. `http2`:
+         * offers it. */
+        struct tls_end *(*client)(void *ctx, const char *name, bool is_address, bool http2);
         /* What both agreed on; of an end that has not, nothing. NULL: HTTP/1.1. */
         enum tls_protocol (*protocol)(const struct tls_end *t);
         void (*free)(struct tls_end *t);

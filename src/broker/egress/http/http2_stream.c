@@ -23,13 +23,10 @@ struct http2_stream *http2_stream_new(struct http2_front *c, int32_t id)
 
 static void head_done(struct http2_head *h)
 {
-        fifo_done(&h->method);
-        fifo_done(&h->scheme);
-        fifo_done(&h->authority);
-        fifo_done(&h->path);
-        fifo_done(&h->host);
-        fifo_done(&h->cookie);
-        fifo_done(&h->fields);
+        struct fifo *all[] = { &h->method, &h->scheme, &h->authority, &h->path,
+                               &h->host,   &h->cookie, &h->fields };
+        for (size_t i = 0; i < COUNT(all); i++)
+                fifo_done(all[i]);
 }
 
 /* Of a stream that neither side knows any more. */

@@ -71,9 +71,7 @@ static void put_status(struct http_flow *f, struct fifo *out)
 {
         const struct http_head *h = &f->head;
         struct scrub s = { .set = f->r->secrets };
-        fifo_text(out, "HTTP/1.1 ");
-        fifo_number(out, h->status);
-        fifo_text(out, " ");
+        fifo_printf(out, "HTTP/1.1 %u ", h->status);
         scrub_pass(&s, h->reason, true, out);
         fifo_text(out, "\r\n");
         f->x.scrubbed |= s.found;
@@ -284,9 +282,7 @@ static void cut_answer(struct http_flow *f, enum effect_reason why)
 
         if (!f->x.check) /* what is not whole is not checked */
                 scrub_down(f, (struct span){ 0 }, true);
-        http_tell(f, HTTP_BROKEN, why);
-        http_exchange_end(f);
-        http_finish(f);
+        http_over(f, HTTP_BROKEN, why);
 }
 
 static bool ended_well(const struct http_flow *f)
@@ -406,9 +402,7 @@ static bool tunnel_step(struct http_flow *f)
         fifo_drop(&f->upstream.in, f->upstream.in.n);
         if (f->upstream.closed) {
                 scrub_down(f, (struct span){ 0 }, true);
-                http_tell(f, HTTP_ALLOWED, REASON_NONE);
-                http_exchange_end(f);
-                http_finish(f);
+                http_over(f, HTTP_ALLOWED, REASON_NONE);
         }
 
         return true;
@@ -532,9 +526,7 @@ void http_answer_refuse(struct http_flow *f, const char *why)
                 return;
         }
 
-        http_tell(f, HTTP_BROKEN, REASON_ANSWER_FORM);
-        http_exchange_end(f);
-        http_finish(f);
+        http_over(f, HTTP_BROKEN, REASON_ANSWER_FORM);
 }
 
 void http_answer_passed(struct http_flow *f, struct span data) { put_down(f, data); }

@@ -122,7 +122,12 @@ void http_refuse(struct http_flow *f, unsigned status, enum effect_reason why, b
 void http_broken(struct http_flow *f, enum effect_reason why)
 {
         answer_error(f, 502, why, true);
-        http_tell(f, HTTP_BROKEN, why);
+        http_over(f, HTTP_BROKEN, why);
+}
+
+void http_over(struct http_flow *f, enum http_verdict verdict, enum effect_reason why)
+{
+        http_tell(f, verdict, why);
         http_exchange_end(f);
         http_finish(f);
 }

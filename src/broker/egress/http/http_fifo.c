@@ -78,16 +78,6 @@ void fifo_printf(struct fifo *q, const char *fmt, ...)
                 fifo_add(q, text, (size_t) n);
 }
 
-void fifo_number(struct fifo *q, uint64_t v)
-{
-        char text[20];
-        size_t n = sizeof text;
-        do
-                text[--n] = (char) ('0' + v % 10);
-        while (v /= 10);
-        fifo_add(q, text + n, sizeof text - n);
-}
-
 void fifo_drop(struct fifo *q, size_t n)
 {
         if (n > q->n)

@@ -136,18 +136,14 @@ static void run_flow(struct http_flow *f)
         }
 
         if ((bad || out_of_memory(f)) && !f->done) {
-                http_tell(f, HTTP_BROKEN, bad ? REASON_TLS_BROKE : REASON_NO_MEMORY);
-                http_exchange_end(f);
-                http_finish(f);
+                http_over(f, HTTP_BROKEN, bad ? REASON_TLS_BROKE : REASON_NO_MEMORY);
         }
 }
 
 static void client_tls_failed(struct http_flow *f)
 {
         http_detail(f, f->r->in.tls->why(f->client.tls));
-        http_tell(f, HTTP_DENIED, REASON_TLS_CLIENT);
-        http_exchange_end(f);
-        http_finish(f);
+        http_over(f, HTTP_DENIED, REASON_TLS_CLIENT);
 }
 
 /* A TLS record of the type handshake, or the first letter of a method. */
@@ -159,8 +155,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
         bool begins_request = (c > 0x20 && c < 0x7f) || c == '\r' || c == '\n';
         if (!f->tls &&
             !begins_request) { /* sent at once: a client that waits for an answer to it would wait for long */
-                http_tell(f, HTTP_DENIED, REASON_NOT_HTTP);
-                http_finish(f);
+                http_over(f, HTTP_DENIED, REASON_NOT_HTTP);
                 return -1;
         }
 
@@ -171,8 +166,7 @@ static int first_byte(struct http_flow *f, uint8_t c)
         if (f->client.tls)
                 return 0;
 
-        http_tell(f, HTTP_DENIED, REASON_TLS_NAME);
-        http_finish(f);
+        http_over(f, HTTP_DENIED, REASON_TLS_NAME);
         return -1;
 }
 
@@ -191,8 +185,7 @@ static bool greet_flow(struct http_flow *f, struct span *bytes)
         if (r == TLS_HELLO_OK)
                 return true;
 
-        http_tell(f, HTTP_DENIED, REASON_NOT_HTTP);
-        http_finish(f);
+        http_over(f, HTTP_DENIED, REASON_NOT_HTTP);
         return false;
 }
 
@@ -232,10 +225,10 @@ void http_flow_upstream_connected(struct http_flow *f)
                 return;
 
         f->link = LINK_OPEN;
-        f->upstream.offers_h2 = f->is_stream && f->link_tls && ops && ops->client_h2;
+        f->upstream.offers_h2 = f->is_stream && f->link_tls && ops;
         if (f->link_tls) {
-                f->upstream.tls = ops ? (f->upstream.offers_h2 ? ops->client_h2 : ops->client)(
-                                                f->r->in.tls_ctx, f->link_host, f->link_address)
+                f->upstream.tls = ops ? ops->client(f->r->in.tls_ctx, f->link_host, f->link_address,
+                                                    f->upstream.offers_h2)
                                       : NULL;
                 if (!f->upstream.tls) {
                         http_broken(f, REASON_TLS_SERVER);
@@ -248,12 +241,7 @@ void http_flow_upstream_connected(struct http_flow *f)
         run_flow(f);
 }
 
-static void broken_off(struct http_flow *f)
-{
-        http_tell(f, HTTP_BROKEN, REASON_CLIENT_CUT);
-        http_exchange_end(f);
-        http_finish(f);
-}
+static void broken_off(struct http_flow *f) { http_over(f, HTTP_BROKEN, REASON_CLIENT_CUT); }
 
 void http_flow_leave(struct http_flow *f, bool leaves, enum effect_reason why, const char *detail)
 {
@@ -327,10 +315,7 @@ void http_flow_client_closed(struct http_flow *f)
         }
 
         if (f->request == REQUEST_TUNNEL)
-                http_tell(f, HTTP_ALLOWED, REASON_NONE);
-
-        http_exchange_end(f);
-        http_finish(f);
+                http_over(f, HTTP_ALLOWED, REASON_NONE);
 }
 
 void http_flow_client_left(struct http_flow *f)
@@ -345,11 +330,8 @@ void http_flow_client_left(struct http_flow *f)
         }
 
         if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
-                http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
+                http_over(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
                           answered ? REASON_CLIENT_LEFT : REASON_CLIENT_LEFT_EARLY);
-
-        http_exchange_end(f);
-        http_finish(f);
 }
 
 /* ---- bytes ---- */

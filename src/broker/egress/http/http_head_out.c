@@ -24,9 +24,7 @@ static void put_host(const struct http_judgement *to, struct fifo *out)
 
 void http_put_length(uint64_t n, struct fifo *out)
 {
-        fifo_text(out, "Content-Length: ");
-        fifo_number(out, n);
-        fifo_text(out, "\r\n");
+        fifo_printf(out, "Content-Length: %llu\r\n", (unsigned long long) n);
 }
 
 /* Compressed, or cut by a range into pieces too small to know, a secret that is sent back would not be seen.

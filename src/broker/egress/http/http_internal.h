@@ -33,7 +33,6 @@ void fifo_add(struct fifo *q, const void *p, size_t n);
 uint8_t *fifo_room(struct fifo *q, size_t n); /* room for n bytes; NULL: failed */
 void fifo_grew(struct fifo *q, size_t n);     /* that many were */
 void fifo_text(struct fifo *q, const char *s);
-void fifo_number(struct fifo *q, uint64_t v);
 void fifo_span(struct fifo *q, struct span s);
 void fifo_base64(struct fifo *q, struct span bytes);
 void fifo_printf(struct fifo *q, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -430,6 +429,8 @@ void http_refuse(struct http_flow *f, unsigned status, enum effect_reason why,
 void http_broken(struct http_flow *f,
                  enum effect_reason why); /* 502 if nothing was answered; ends the flow */
 void http_exchange_end(struct http_flow *f);
+/* Reports the request, and ends the flow with it. */
+void http_over(struct http_flow *f, enum http_verdict verdict, enum effect_reason why);
 void http_finish(struct http_flow *f); /* nothing more from this flow */
 /* http_link.c */
 void http_leave(struct http_flow *f); /* its head is complete: it goes, waits or stays */

@@ -37,11 +37,7 @@ static bool begins_as(struct span s, const char *word)
         return s.n >= n && strncasecmp((const char *) s.p, word, n) == 0;
 }
 
-static bool is_identity(struct span value)
-{
-        struct span v = http_trim(value);
-        return begins_as(v, "identity") && v.n == strlen("identity");
-}
+static bool is_identity(struct span value) { return http_name_is(http_trim(value), "identity"); }
 
 static enum sight_form form_of(struct span type)
 {

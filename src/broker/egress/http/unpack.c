@@ -3,38 +3,22 @@
  * answers are refused. */
 #include "broker/egress/http/unpack_ops.h"
 
-static const struct unpack_ops *ops_of(enum unpack_kind kind)
-{
-        switch (kind) {
-        case UNPACK_GZIP:
-        case UNPACK_DEFLATE:
+static const struct unpack_ops *const ops_of[] = {
 #ifdef HAVE_ZLIB
-                return &unpack_zlib;
-#else
-                return NULL;
+        [UNPACK_GZIP] = &unpack_zlib,     [UNPACK_DEFLATE] = &unpack_zlib,
 #endif
-        case UNPACK_BROTLI:
 #ifdef HAVE_BROTLI
-                return &unpack_brotli;
-#else
-                return NULL;
+        [UNPACK_BROTLI] = &unpack_brotli,
 #endif
-        case UNPACK_ZSTD:
 #ifdef HAVE_ZSTD
-                return &unpack_zstd;
-#else
-                return NULL;
+        [UNPACK_ZSTD] = &unpack_zstd,
 #endif
-        case UNPACK_NONE:
-                break;
-        }
-
-        return NULL;
-}
+        [UNPACK__COUNT] = NULL,
+};
 
 struct unpack *unpack_new(enum unpack_kind kind)
 {
-        const struct unpack_ops *ops = ops_of(kind);
+        const struct unpack_ops *ops = ops_of[kind];
         struct unpack *u = ops ? ops->make(kind) : NULL;
         if (u)
                 u->ops = ops;

@@ -11,6 +11,7 @@ enum unpack_kind {
         UNPACK_DEFLATE, /* RFC 1950; or RFC 1951 alone, as many servers have it */
         UNPACK_BROTLI,
         UNPACK_ZSTD,
+        UNPACK__COUNT
 };
 enum unpack_state {
         UNPACK_BAD = 0, /* damaged, and stays so; nothing came out of this call */

@@ -201,8 +201,9 @@ static bool expect_name(struct tls_end *t)
         return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 && SSL_set1_host(t->ssl, t->name) == 1;
 }
 
-static struct tls_end *connect_to(const struct tls_box *b, const char *name, bool is_address, bool http2)
+static struct tls_end *end_client(void *ctx, const char *name, bool is_address, bool http2)
 {
+        const struct tls_box *b = ctx;
         static const unsigned char both[] = "\x02h2\x08http/1.1";
         struct tls_end *t = end_new(b->client, name, is_address);
         bool offered = t && (!http2 || SSL_set_alpn_protos(t->ssl, both, sizeof both - 1) == 0);
@@ -215,16 +216,6 @@ static struct tls_end *connect_to(const struct tls_box *b, const char *name, boo
 
         end_free(t);
         return NULL;
-}
-
-static struct tls_end *end_client(void *ctx, const char *name, bool is_address)
-{
-        return connect_to(ctx, name, is_address, false);
-}
-
-static struct tls_end *end_client_h2(void *ctx, const char *name, bool is_address)
-{
-        return connect_to(ctx, name, is_address, true);
 }
 
 static enum tls_protocol end_protocol(const struct tls_end *t)
@@ -315,7 +306,6 @@ const struct tls_ops *tls_box_ops(void)
 {
         static const struct tls_ops ops = { .server = end_server,
                                             .client = end_client,
-                                            .client_h2 = end_client_h2,
                                             .protocol = end_protocol,
                                             .free = end_free,
                                             .feed = end_feed,

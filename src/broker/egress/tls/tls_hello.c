@@ -1,52 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* broker/egress/tls/tls_hello.c - the name in a TLS ClientHello, for connections that are passed on unopened.
  * Strict: every length must fit exactly, two names are refused. Pure, no OpenSSL. */
+#include "base/cursor.h"
 #include "broker/egress/tls/tls.h"
 
 enum { HELLO_MAX = 1 << 16, RECORD_MAX = 1 << 14 };
 
-struct cursor {
-        const uint8_t *p;
-        size_t n;
-        bool bad;
-};
-
-static unsigned read_number(struct cursor *c, unsigned bytes)
-{
-        unsigned v = 0;
-        if (c->n < bytes) {
-                c->bad = true;
-                return 0;
-        }
-
-        for (unsigned i = 0; i < bytes; i++)
-                v = v << 8 | c->p[i];
-
-        c->p += bytes;
-        c->n -= bytes;
-        return v;
-}
-
-/* The next `n` bytes as a cursor of their own. */
-static struct cursor read_part(struct cursor *c, size_t n)
-{
-        struct cursor r = { c->p, n, c->bad || n > c->n };
-        if (r.bad) {
-                c->bad = true;
-                return (struct cursor){ c->p, 0, true };
-        }
-
-        c->p += n;
-        c->n -= n;
-        return r;
-}
-
-static struct cursor read_vector(struct cursor *c, unsigned length_bytes)
-{
-        return read_part(c, read_number(c, length_bytes));
-}
-
-static bool take_name(struct cursor name, struct tls_hello_info *info)
+static bool take_name(struct span name, struct tls_hello_info *info)
 {
         if (name.n == 0 || name.n >= sizeof info->sni || info->sni[0])
                 return false;
@@ -67,13 +27,13 @@ static bool take_name(struct cursor name, struct tls_hello_info *info)
 
 static bool server_name(struct cursor ext, struct tls_hello_info *info)
 {
-        struct cursor list = read_vector(&ext, 2);
+        struct cursor list = cursor_of(cursor_bytes(&ext, 2));
         if (ext.bad || ext.n)
                 return false;
 
         while (list.n) {
-                unsigned type = read_number(&list, 1);
-                struct cursor name = read_vector(&list, 2);
+                unsigned type = cursor_number(&list, 1);
+                struct span name = cursor_bytes(&list, 2);
                 if (list.bad || type != 0 || !take_name(name, info))
                         return false;
         }
@@ -85,10 +45,10 @@ static bool server_name(struct cursor ext, struct tls_hello_info *info)
  * every server that has no key for it, and only the server can distinguish the two. */
 static bool is_outer_ech(struct cursor ext)
 {
-        unsigned type = read_number(&ext, 1);
-        (void) read_part(&ext, 2 + 2 + 1); /* kdf, aead, the key's number */
-        (void) read_vector(&ext, 2);       /* empty in a second hello */
-        struct cursor payload = read_vector(&ext, 2);
+        unsigned type = cursor_number(&ext, 1);
+        (void) cursor_part(&ext, 2 + 2 + 1); /* kdf, aead, the key's number */
+        (void) cursor_bytes(&ext, 2);        /* empty in a second hello */
+        struct span payload = cursor_bytes(&ext, 2);
         return !ext.bad && type == 0 && payload.n > 0 && ext.n == 0;
 }
 
@@ -96,8 +56,8 @@ static bool read_extensions(struct cursor all, struct tls_hello_info *info)
 {
         bool named = false;
         while (all.n) {
-                unsigned type = read_number(&all, 2);
-                struct cursor ext = read_vector(&all, 2);
+                unsigned type = cursor_number(&all, 2);
+                struct cursor ext = cursor_of(cursor_bytes(&all, 2));
                 if (all.bad || (type == 0 && named))
                         return false;
                 if (type == 0) {
@@ -116,17 +76,17 @@ static bool read_extensions(struct cursor all, struct tls_hello_info *info)
 
 static enum tls_hello read_hello(struct cursor body, struct tls_hello_info *info)
 {
-        (void) read_part(&body, 2 + 32); /* version, random */
-        struct cursor session = read_vector(&body, 1);
-        struct cursor ciphers = read_vector(&body, 2);
-        struct cursor compressions = read_vector(&body, 1);
+        (void) cursor_part(&body, 2 + 32); /* version, random */
+        struct span session = cursor_bytes(&body, 1);
+        struct span ciphers = cursor_bytes(&body, 2);
+        struct span compressions = cursor_bytes(&body, 1);
         if (body.bad || session.n > 32 || ciphers.n < 2 || ciphers.n % 2 || compressions.n == 0)
                 return TLS_HELLO_BAD;
 
         if (body.n == 0)
                 return TLS_HELLO_OK;
 
-        struct cursor all = read_vector(&body, 2);
+        struct cursor all = cursor_of(cursor_bytes(&body, 2));
         return !body.bad && body.n == 0 && read_extensions(all, info) ? TLS_HELLO_OK : TLS_HELLO_BAD;
 }
 
@@ -171,8 +131,8 @@ enum tls_hello tls_hello_read(struct span bytes, struct tls_hello_info *ret_info
                 return TLS_HELLO_BAD;
 
         struct cursor all = { message, n, false };
-        (void) read_number(&all, 1);
-        struct cursor body = read_vector(&all, 3);
+        (void) cursor_number(&all, 1);
+        struct cursor body = cursor_of(cursor_bytes(&all, 3));
         if (all.bad || all.n) /* nothing may follow a hello before the answer */
                 return TLS_HELLO_BAD;
 
