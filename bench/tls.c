@@ -118,7 +118,7 @@ static struct http_rules *rules(void)
 {
         static const struct policy_context ctx = { .work = "/w", .home = "/h", .now = 1 };
         static const struct http_credential key = { .name = "key",
-                                                    .where = HTTP_IN_HEADER,
+                                                    .where = GRANT_HEADER,
                                                     .field = "Authorization",
                                                     .before = "Bearer ",
                                                     .after = "",
@@ -253,7 +253,7 @@ static size_t pass(struct tls_end *from, struct tls_end *to)
 /* Two records each way, sealed and opened: what no way of opening up TLS can do without. */
 static double records_alone(int requests)
 {
-        struct tls_end *a = ops->client(box, "api.test", false), *b = ops->server(world, "api.test", false);
+        struct tls_end *a = ops->client(box, "api.test", false, false), *b = ops->server(world, "api.test", false);
         for (int i = 0; i < 8; i++)
                 (void) pass(a, b), (void) pass(b, a);
         double began = now_us();
@@ -271,7 +271,7 @@ static double flow_alone(int requests)
 {
         struct tls_box *third = authority(tls_box_ca_pem(box));
         struct tls_end *server = ops->server(world, "api.test", false),
-                       *asker = ops->client(third, "api.test", false);
+                       *asker = ops->client(third, "api.test", false, false);
         struct http_peer peer = { .host = "api.test", .port = 443 };
         struct http_flow *f = http_flow_new(rules(), &peer, NULL);
         char wire[32768], plain[32768];

@@ -315,7 +315,9 @@ void http_flow_client_closed(struct http_flow *f)
         }
 
         if (f->request == REQUEST_TUNNEL)
-                http_over(f, HTTP_ALLOWED, REASON_NONE);
+                http_tell(f, HTTP_ALLOWED, REASON_NONE);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 void http_flow_client_left(struct http_flow *f)
@@ -330,8 +332,10 @@ void http_flow_client_left(struct http_flow *f)
         }
 
         if (f->request == REQUEST_SENT || f->request == REQUEST_TUNNEL)
-                http_over(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
+                http_tell(f, answered ? HTTP_ALLOWED : HTTP_BROKEN,
                           answered ? REASON_CLIENT_LEFT : REASON_CLIENT_LEFT_EARLY);
+        http_exchange_end(f);
+        http_finish(f);
 }
 
 /* ---- bytes ---- */
