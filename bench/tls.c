@@ -253,7 +253,8 @@ static size_t pass(struct tls_end *from, struct tls_end *to)
 /* Two records each way, sealed and opened: what no way of opening up TLS can do without. */
 static double records_alone(int requests)
 {
-        struct tls_end *a = ops->client(box, "api.test", false, false), *b = ops->server(world, "api.test", false);
+        struct tls_end *a = ops->client(box, "api.test", false, false),
+                       *b = ops->server(world, "api.test", false);
         for (int i = 0; i < 8; i++)
                 (void) pass(a, b), (void) pass(b, a);
         double began = now_us();
