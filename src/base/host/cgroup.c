@@ -25,23 +25,6 @@ static const char *const controller_names[] = {
 };
 _Static_assert(sizeof controller_names / sizeof *controller_names == CONTROLLER__COUNT, "a name for each");
 
-static bool list_has(struct span list, char sep, const char *word)
-{
-        while (list.n > 0)
-                if (span_is(span_cut(&list, sep), word))
-                        return true;
-        return false;
-}
-
-bool host_lists(const char *text, const char *word)
-{
-        struct span all = span_str(text);
-        while (all.n > 0)
-                if (list_has(span_cut(&all, '\n'), ' ', word))
-                        return true;
-        return false;
-}
-
 /* The results so far; `root` is the part of the hierarchy that is mounted. */
 struct scan {
         struct host_cgroups *h;
@@ -132,7 +115,8 @@ static int mount_line(struct scan *s, struct span line)
                 return 0;
 
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (list_has(last_word(rest), ',', controller_names[i]) && note_mount(s, i, root, mount) < 0)
+                if (host_list_has(last_word(rest), ',', controller_names[i]) &&
+                    note_mount(s, i, root, mount) < 0)
                         return -1;
 
         return 0;
@@ -199,7 +183,7 @@ static int group_line(struct scan *s, struct span line)
                 return note_own(s, V2, path);
 
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
+                if (host_list_has(list, ',', controller_names[i]) && note_own(s, i, path) < 0)
                         return -1;
 
         return 0;
@@ -231,7 +215,7 @@ int host_cgroup_find(const char *cgroup, const char *controller, char *ret_path,
         while (text.n > 0) {
                 if (split_group(span_cut(&text, '\n'), &list, &path) < 0)
                         return -1;
-                if (controller[0] ? !list_has(list, ',', controller) : list.n > 0)
+                if (controller[0] ? !host_list_has(list, ',', controller) : list.n > 0)
                         continue;
                 if (path.n >= cap || path.p[0] != '/' || has_dotdot(path))
                         return -1;
@@ -321,7 +305,7 @@ static int usual_line(struct scan *s, struct span line)
 
         int n = snprintf(mount, sizeof mount, USUAL_TOP "/%.*s", (int) list.n, (const char *) list.p);
         for (unsigned i = 0; i < CONTROLLER__COUNT; i++)
-                if (list_has(list, ',', controller_names[i]) &&
+                if (host_list_has(list, ',', controller_names[i]) &&
                     (n >= (int) sizeof mount || try_place(s, i, mount, path) < 0))
                         return -1;
 

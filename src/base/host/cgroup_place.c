@@ -3,7 +3,7 @@
  * without root may create one. Never: writes, follows a symlink, leaves the filesystem it started in,
  * allocates. */
 #include "base/fd.h"
-#include "base/host/host.h"
+#include "base/host/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +12,23 @@
 #include <sys/vfs.h>
 
 enum { DIR_FLAGS = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW, DEPTH_MAX = 64 };
+
+bool host_list_has(struct span list, char sep, const char *word)
+{
+        while (list.n > 0)
+                if (span_is(span_cut(&list, sep), word))
+                        return true;
+        return false;
+}
+
+bool host_lists(const char *text, const char *word)
+{
+        struct span all = span_str(text);
+        while (all.n > 0)
+                if (host_list_has(span_cut(&all, '\n'), ' ', word))
+                        return true;
+        return false;
+}
 
 /* Returns `fd`, or closes it and returns -1 with ENODEV. */
 static int checked_group(int fd, enum host_cgroup_fs fs)

@@ -3,6 +3,8 @@
 #pragma once
 #include "base/host/host.h"
 
+/* cgroup_place.c. True if the list contains this word. */
+bool host_list_has(struct span list, char sep, const char *word);
 /* cgroup.c. Decodes a path of the mount table (\NNN). Rejects malformed escapes, a NUL, paths that are too
  * long, and paths that are not absolute. */
 int host_mount_path(struct span in, char *out, size_t cap);

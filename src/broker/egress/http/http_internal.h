@@ -72,6 +72,8 @@ bool http_names_other_host(struct span name);
 uint8_t http_plain_byte(struct span s, size_t *at);
 /* The next byte of a parameter's name, without its escape; -1: it is over. */
 int http_param_byte(struct span param, size_t *at);
+/* The next parameter of a query; *at moves behind it. */
+bool http_next_param(struct span query, size_t *at, struct span *ret);
 /* The name of a parameter without its escapes, cut at `cap`. */
 struct span http_param_name(struct span param, uint8_t *to, size_t cap);
 
@@ -152,7 +154,6 @@ enum swap_field swap_field_of(const struct http_head *h);
 bool swap_grows(const struct swap *s);
 void swap_pass(struct swap *s, struct span in, bool end, struct fifo *out);
 void swap_done(struct swap *s);
-bool http_next_param(struct span query, size_t *at, struct span *ret);
 bool swap_is_credential_query(struct span name);
 bool swap_is_presigned(struct span query); /* a parameter of it is a signature of AWS, or says who signed */
 /* The query with its '?', or nothing: the client's credentials are removed, and ours added if `inject`.

@@ -146,6 +146,22 @@ int http_param_byte(struct span param, size_t *at)
         return -1;
 }
 
+bool http_next_param(struct span query, size_t *at, struct span *ret)
+{
+        if (*at >= query.n)
+                return false;
+
+        size_t n = 0;
+
+        /* Some servers also part parameters at ';'. */
+        while (*at + n < query.n && query.p[*at + n] != '&' && query.p[*at + n] != ';')
+                n++;
+
+        *ret = span_of(query.p + *at, n);
+        *at += n + 1;
+        return true;
+}
+
 struct span http_param_name(struct span param, uint8_t *to, size_t cap)
 {
         size_t at = 0, n = 0;

@@ -92,22 +92,6 @@ static bool query_strips(struct span param, const struct http_credential *cred)
                (cred->where == GRANT_QUERY && http_name_is(name, cred->field));
 }
 
-bool http_next_param(struct span query, size_t *at, struct span *ret)
-{
-        if (*at >= query.n)
-                return false;
-
-        size_t n = 0;
-
-        /* Some servers also part parameters at ';'. */
-        while (*at + n < query.n && query.p[*at + n] != '&' && query.p[*at + n] != ';')
-                n++;
-
-        *ret = span_of(query.p + *at, n);
-        *at += n + 1;
-        return true;
-}
-
 bool swap_is_presigned(struct span query)
 {
         static const struct http_word names[] = { HTTP_WORD("x-amz-algorithm"), HTTP_WORD("x-amz-credential"),
