@@ -184,7 +184,8 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
         return l;
 }
 
-/* Of the index: of the path itself or its file; with what is above and below it; or by its name alone. */
+/* The index is asked for the path itself or its file, for what is above and below it too, or for its name
+ * alone. */
 enum scope { SCOPE_OWN, SCOPE_AROUND, SCOPE_NAME };
 
 static struct label indexed(const struct stamp_index *x, const char *path, enum scope scope)
