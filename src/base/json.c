@@ -537,30 +537,6 @@ const struct json *json_get(const struct json *object, const char *key)
         return NULL;
 }
 
-const char *json_string(const struct json *object, const char *key)
-{
-        const struct json *v = json_get(object, key);
-        return v && v->type == JSON_STRING ? v->str : NULL;
-}
-
-const char *json_text(const struct json *object, const char *key)
-{
-        const char *text = json_string(object, key);
-        return text ? text : "";
-}
-
-int64_t json_int(const struct json *object, const char *key)
-{
-        const struct json *v = json_get(object, key);
-        return v && v->type == JSON_INT ? v->integer : 0;
-}
-
-bool json_is_true(const struct json *object, const char *key)
-{
-        const struct json *v = json_get(object, key);
-        return v && v->type == JSON_TRUE;
-}
-
 const struct json *json_of(const struct json *object, const char *key, enum json_type type)
 {
         const struct json *v = json_get(object, key);
@@ -571,6 +547,20 @@ const char *json_str(const struct json *object, const char *key)
 {
         const struct json *v = json_of(object, key, JSON_STRING);
         return v && strlen(v->str) == v->len ? v->str : NULL;
+}
+
+const char *json_text(const struct json *object, const char *key)
+{
+        const char *text = json_str(object, key);
+        return text ? text : "";
+}
+
+int64_t json_int(const struct json *object, const char *key) { return json_int_or(object, key, 0); }
+
+bool json_is_true(const struct json *object, const char *key)
+{
+        const struct json *v = json_get(object, key);
+        return v && v->type == JSON_TRUE;
 }
 
 int64_t json_int_or(const struct json *object, const char *key, int64_t otherwise)

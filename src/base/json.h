@@ -38,14 +38,13 @@ const struct json *json_root(const struct json_doc *d);
 void json_free(struct json_doc *d);
 /* Returns a member of an object, or NULL. */
 const struct json *json_get(const struct json *object, const char *key);
-/* A member as a value: NULL, "", 0 or false if it is missing or of another type. */
-const char *json_string(const struct json *object, const char *key);
+/* A member as a value: NULL, "", 0 or false if it is missing or of another type. A string with a NUL in it is
+ * of another type. */
+const char *json_str(const struct json *object, const char *key);
 const char *json_text(const struct json *object, const char *key);
 int64_t json_int(const struct json *object, const char *key);
 bool json_is_true(const struct json *object, const char *key);
-/* The same, if it has this type; the text of a string without NUL, or NULL; an integer. */
 const struct json *json_of(const struct json *object, const char *key, enum json_type type);
-const char *json_str(const struct json *object, const char *key);
 int64_t json_int_or(const struct json *object, const char *key, int64_t otherwise);
 
 /* The same reader for data that programs exchange: deeper, objects with more members, and NUL as \u0000 in

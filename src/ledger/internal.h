@@ -150,7 +150,7 @@ const char *text_time(int64_t us, char between, char ret[TEXT_TIME]);
 /* The problems of a record, in brackets. */
 void text_marks(struct buf *out, const struct ledger_view *v);
 const char *text_no_end(bool runs);                  /* of a run without a record of its end */
-int filter_by_bytes(const void *pa, const void *pb); /* filter.c: compares two spans */
+int filter_by_bytes(const void *pa, const void *pb); /* record_filter.c: compares two spans */
 
 /* table_hash.c: hash of a text, keyed per process. */
 uint64_t ledger_hash(struct span s);

@@ -41,8 +41,8 @@ static int take_line(struct stamp_index *x, struct span line, struct err *e)
 {
         struct json_doc *d = json_parse("labels", line, e);
         const struct json *o = d ? json_root(d) : NULL;
-        const char *path = json_string(o, "path"), *label = json_string(o, "label");
-        const char *run = json_string(o, "run");
+        const char *path = json_str(o, "path"), *label = json_str(o, "label");
+        const char *run = json_str(o, "run");
         struct stamp s = { .path = is_place(path) && label ? strdup(path) : NULL };
         if (s.path) {
                 s.dev = json_int(o, "dev");

@@ -127,7 +127,7 @@ struct cordon_question {
 
 static const char *text_of(const struct cordon_question *q, const char *key)
 {
-        return json_string(json_root(q->doc), key);
+        return json_str(json_root(q->doc), key);
 }
 
 /* As work_question() has them. */

@@ -67,7 +67,7 @@ static void put_json(const struct image_store *s, const char *key, const struct 
                    "{\"id\":\"sha256:%s\",\"bytes\":%lld,\"entries\":%lld,\"layers\":%lld,\"added\":%lld",
                    key, (long long) json_int(m, "bytes"), (long long) json_int(m, "entries"),
                    (long long) json_int(m, "layers"), (long long) json_int(m, "added"));
-        buf_member(out, "config", json_string(m, "config"));
+        buf_member(out, "config", json_str(m, "config"));
         buf_printf(out, ",\"in_use\":%s,\"flattened\":{", is_used(s, key) ? "true" : "false");
         for (size_t i = 0; i < sizeof flattened / sizeof *flattened; i++)
                 buf_printf(out, "%s\"%s\":%lld", i ? "," : "", flattened[i],

@@ -115,7 +115,7 @@ static bool as_asked(const char *url)
 
 static int read_one(struct http_fixtures *x, const struct json *o)
 {
-        const char *method = json_string(o, "method"), *url = json_string(o, "url");
+        const char *method = json_str(o, "method"), *url = json_str(o, "url");
         const struct json *status = json_get(o, "status");
         struct fixture f = { 0 };
 

@@ -99,7 +99,7 @@ static void digest_of_name(const char *name, char ret[65])
 static int take_docker(const struct outer *o, const struct json *list, struct image_parts *m, struct err *e)
 {
         const struct json *one = list->type == JSON_ARRAY ? list->child : NULL;
-        const char *config = json_string(one, "Config");
+        const char *config = json_str(one, "Config");
         const struct json *layers = list_of(one, "Layers");
         char want[65];
         if (one && one->next) {
@@ -137,7 +137,7 @@ static int take_docker(const struct outer *o, const struct json *list, struct im
 /* The blob of a descriptor. */
 static int blob_of(const struct json *descriptor, char ret_name[128], char ret_sha256[65], struct err *e)
 {
-        const char *digest = json_string(descriptor, "digest");
+        const char *digest = json_str(descriptor, "digest");
         if (!digest || strncmp(digest, "sha256:", 7) != 0 || !is_hex(digest + 7))
                 return err_set(e, ERR_DOOR, 0, "the image has a digest that is no SHA-256");
         (void) snprintf(ret_sha256, 65, "%s", digest + 7);
@@ -156,7 +156,7 @@ static const struct json *choose(const struct json *manifests)
 {
         for (const struct json *v = manifests ? manifests->child : NULL; v; v = v->next) {
                 const struct json *p = v->type == JSON_OBJECT ? json_get(v, "platform") : NULL;
-                const char *for_machine = json_string(p, "architecture"), *os = json_string(p, "os");
+                const char *for_machine = json_str(p, "architecture"), *os = json_str(p, "os");
                 if (for_machine && strcmp(for_machine, machine) == 0 && (!os || strcmp(os, "linux") == 0))
                         return v;
         }
@@ -263,7 +263,7 @@ static void put_tags(const struct json *tags, struct buf *out)
 static int describe(const struct image_parts *m, struct buf *out, struct err *e)
 {
         const struct json *root = json_root(m->config);
-        const char *for_machine = json_string(root, "architecture");
+        const char *for_machine = json_str(root, "architecture");
         if (root->type != JSON_OBJECT)
                 return err_set(e, ERR_DOOR, 0, "the configuration is no object");
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ledger/read/filter.c - whether a filter selects a record. Pure. */
+/* ledger/read/record_filter.c - whether a filter selects a record. Pure. */
 #include "ledger/internal.h"
 
 #include <stdlib.h>
