@@ -2,6 +2,7 @@
 /* face/cli/cmd_boxes.c - verbs for running boxes: ps, stop, inspect, logs. */
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "face/cli/boxes.h"
 
 #include <signal.h>
@@ -171,24 +172,60 @@ static bool is_gone(const char *which)
         return state == NULL;
 }
 
-/* A name of the command line as the whole id of its box; what it does not name is reported when it is
- * stopped. A session ends in order, and reports the changes that it held back: then nothing is left to stop.
- */
-static const char *find_box(const char *given, char ret[64], int *status)
-{
-        cordon_error ignored;
-        char *text = cordon_inspect(given, &ignored);
-        struct json_doc *d = cli_box_state(text);
-        (void) snprintf(ret, 64, "%s", d ? cli_text_of(json_root(d), "run") : given);
-        bool session = d && json_get(json_root(d), "session");
-        json_free(d);
-        cordon_free(text);
-        if (!session)
-                return d ? ret : given;
+/* The running boxes, queried once for all names of the command line. */
+struct known {
+        char run[64], name[72];
+        bool session;
+};
+struct known_boxes {
+        struct known *v;
+        size_t n, cap;
+        bool failed;
+};
 
-        if (cli_session_end(ret, false) != 0)
-                *status = EXIT_CORDON;
-        return NULL;
+static void know_box(void *ctx, const struct json *o, const char *text)
+{
+        struct known_boxes *k = ctx;
+        (void) text;
+        if (vec_room((void **) &k->v, k->n, &k->cap, sizeof *k->v) < 0) {
+                k->failed = true;
+                return;
+        }
+
+        struct known *one = &k->v[k->n++];
+        (void) snprintf(one->run, sizeof one->run, "%s", cli_text_of(o, "run"));
+        (void) snprintf(one->name, sizeof one->name, "%s",
+                        json_get(o, "refused") ? "" : cli_text_of(o, "name"));
+        one->session = json_get(o, "session") != NULL;
+}
+
+/* The full id of the one box that this names; else the given text, and the library reports the error. */
+static const char *whole_id(const struct known_boxes *k, const char *given)
+{
+        const char *found = given;
+        size_t matches = 0;
+        for (size_t i = 0; i < k->n; i++)
+                if (given[0] &&
+                    (strncmp(k->v[i].run, given, strlen(given)) == 0 || strcmp(k->v[i].name, given) == 0)) {
+                        found = k->v[i].run;
+                        matches++;
+                }
+
+        return matches == 1 ? found : given;
+}
+
+/* A session ends in order, and reports the changes that it held back. */
+static int stop_sessions(const struct known_boxes *k, const char **which, size_t n)
+{
+        int status = 0;
+        for (size_t i = 0; i < n; i++)
+                for (size_t j = 0; j < k->n && which[i]; j++)
+                        if (k->v[j].session && strcmp(k->v[j].run, which[i]) == 0) {
+                                status = cli_session_end(which[i], false) ? EXIT_CORDON : status;
+                                which[i] = NULL;
+                        }
+
+        return status;
 }
 
 /* Waits until all are gone, up to a timeout; those that are gone become NULL. Returns true if none is
@@ -242,19 +279,22 @@ int verb_stop(int argc, char **argv)
         if (at < 0)
                 return EXIT_CORDON;
 
+        cordon_error e = { 0 };
+        struct known_boxes k = { 0 };
         size_t n = (size_t) (argc - at);
         const char **which = calloc(n, sizeof *which);
-        char(*ids)[64] = calloc(n, sizeof *ids);
-        int sessions = 0, status = EXIT_CORDON;
-        for (size_t i = 0; which && ids && i < n; i++)
-                which[i] = find_box(argv[at + (int) i], ids[i], &sessions);
-
-        if (which && ids)
+        int status = EXIT_CORDON;
+        if (!which || cli_boxes_each(know_box, &k, &e) < 0 || k.failed) {
+                status = which && !k.failed ? cli_error(&e) : cli_usage("no memory");
+        } else {
+                for (size_t i = 0; i < n; i++)
+                        which[i] = whole_id(&k, argv[at + (int) i]);
+                int sessions = stop_sessions(&k, which, n);
                 status = stop_all(which, n, &s);
-        else
-                (void) cli_usage("no memory");
+                status = status ? status : sessions;
+        }
 
         free(which);
-        free(ids);
-        return status ? status : sessions;
+        free(k.v);
+        return status;
 }
