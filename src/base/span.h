@@ -24,10 +24,13 @@ static inline bool span_is(struct span a, const char *s) { return span_eq(a, spa
 /* The part before `sep`, which goes with it; all of it without one. */
 static inline struct span span_cut(struct span *rest, char sep)
 {
-        const uint8_t *at = rest->n > 0 ? memchr(rest->p, sep, rest->n) : NULL;
-        size_t n = at ? (size_t) (at - rest->p) : rest->n, eaten = at ? n + 1 : n;
-        struct span part = span_of(rest->p, n);
-        *rest = eaten > 0 ? span_of(rest->p + eaten, rest->n - eaten) : *rest;
+        struct span part = *rest;
+        if (part.n == 0)
+                return part;
+
+        const uint8_t *end = part.p + part.n, *at = memchr(part.p, sep, part.n);
+        part.n = at ? (size_t) (at - part.p) : part.n;
+        *rest = at ? span_of(at + 1, (size_t) (end - at - 1)) : span_of(end, 0);
         return part;
 }
 static inline bool span_ends(struct span a, const char *s)

@@ -317,7 +317,7 @@ done <"$T/dice"
 is "applies killed at random: every tree that changed has its intent" "$bad" ""
 is "and every intent its outcome, from the command that came next" "$(log --json --kind unknown | jq -r 'select(.kind == "file") | .id')" ""
 ok "some were done, some were not ($changed of $round)" test "$changed" -gt 0 -a "$changed" -lt "$round"
-is "--ledger off takes no other word" "$("$CORDON" apply --ledger maybe 2>&1 | head -n 1)" "cordon: error: --ledger takes on or off"
+is "--ledger off takes no other word" "$("$CORDON" apply --ledger maybe 2>&1 | head -n 1)" "cordon: error: --ledger takes on or off, not \`maybe\`"
 
 # ---- kills: so long after a start, or after the first request of every second one, which may come later than any of these moments ----
 # A server that takes its time: most kills meet a request that is under way.
