@@ -33,10 +33,10 @@ static cordon_box *new_box(const cordon_context *cx)
 
 static void check_bounds(const cordon_box *b)
 {
-        if (b->told_count > GRANTS_MAX || b->canary_count > API_CANARIES_MAX)
+        if (b->told_count > GRANTS_MAX || b->c.canary_count > API_CANARIES_MAX)
                 abort();
 
-        for (unsigned i = 0; i < b->canary_count; i++)
+        for (unsigned i = 0; i < b->c.canary_count; i++)
                 if (b->canaries[i].form > API_CANARIES_OWN)
                         abort();
 }

@@ -34,7 +34,7 @@ static bool make_plan(struct many *m)
             host_facts_quick(&m->box->facts, &m->e) < 0)
                 return false;
 
-        m->box->as_root = m->box->facts.uid == 0 && m->box->facts.maps_all;
+        m->box->c.root = m->box->facts.uid == 0 && m->box->facts.maps_all;
         m->plan = api_plan(m->box, WALL_NAMESPACE, &m->e);
         return m->plan != NULL;
 }
@@ -50,7 +50,7 @@ static bool raise_walls(struct many *m)
         };
         m->io = (struct wall_stdio){ .stdio = { -1, -1, -1 } };
         uid_t uid = getuid();
-        uid_t own = m->box->as_root ? wall_host_id() : uid;
+        uid_t own = m->box->c.root ? wall_host_id() : uid;
         m->start = (struct wall_start){ .plan = m->plan,
                                         .order = &m->form,
                                         .spare = WALL_SPARE_MANY,
@@ -63,7 +63,7 @@ static bool raise_walls(struct many *m)
                                         .caller_uid = uid,
                                         .caller_gid = getgid(),
                                         .host_uid = own,
-                                        .host_gid = m->box->as_root ? own : getgid() };
+                                        .host_gid = m->box->c.root ? own : getgid() };
         if (wall_start(&m->start, &m->child, &m->e) < 0)
                 return false;
 

@@ -97,6 +97,6 @@ char *cordon_box_gate(cordon_box *b, const cordon_person *who, const char *reque
 
 int cordon_box_asked_by(cordon_box *b, const char *person, cordon_error *e)
 {
-        box_people_add(&b->askers, person);
+        box_people_add(&b->c.askers, person);
         return b->box ? box_asked_by(b->box, person, to_err(e)) : 0;
 }

@@ -14,9 +14,9 @@
 struct label api_label_most(const struct cordon_box *b)
 {
         struct label most = policy_label_most(b->policy->checked);
-        label_join(&most, &b->label);
-        for (unsigned i = 0; i < b->shut_count; i++)
-                label_join(&most, &b->shut[i].label);
+        label_join(&most, &b->c.label);
+        for (unsigned i = 0; i < b->c.shut_count; i++)
+                label_join(&most, &b->c.shut[i].label);
         return most;
 }
 
@@ -36,9 +36,9 @@ static int check_spills(const struct cordon_box *b, struct err *e)
         return err_hint(e, "use `accepts %.120s` behind it, or leave one of the two out", text);
 }
 
-int api_label(struct cordon_box *b, const struct box_config *c, struct err *e)
+int api_label(struct cordon_box *b, struct err *e)
 {
-        return box_label_in(c, &b->label, &b->label_index, e) < 0 ? -1 : check_spills(b, e);
+        return box_label_in(&b->c, &b->c.label, &b->c.label_index, e) < 0 ? -1 : check_spills(b, e);
 }
 
 /* ---- an apply: the label of an overlay goes on to what was changed ---- */

@@ -215,7 +215,7 @@ static void configure(cordon_box *b, struct teacher *t)
         (void) cordon_box_set(b, CORDON_CWD_MADE, "1");
         (void) cordon_box_set(b, CORDON_SINGLE_THREAD, "1");
         teacher_net_configure(t, b);
-        b->trial = true;
+        b->c.trial = true;
         b->dummies = &t->dummies;
         cordon_box_on_output(b, on_output, t);
         if (t->o->input >= 0 && lseek(t->o->input, 0, SEEK_SET) == 0)

@@ -111,19 +111,17 @@ static int order_text(const struct checking *k, enum handle_type form, struct ou
 {
         const cordon_box *b = k->b;
         struct words *w = calloc(1, sizeof *w);
-        struct box_config config = { 0 };
         if (!w)
                 return cannot(e, "making the order to cordon-output");
 
         int r = 0;
         if (b && b->plan) {
-                config = api_box_config(b);
-                w->n = box_known_words(&config, false, w->v);
-                w->n_hosts = box_door_hosts(&config, &w->mem, w->hosts);
+                w->n = box_known_words(&b->c, false, w->v);
+                w->n_hosts = box_door_hosts(&b->c, &w->mem, w->hosts);
         } else
                 r = api_planted_each(k->cx, add_planted, w, e);
 
-        more.vault = config.words != NULL;
+        more.vault = b && b->plan && b->c.words;
         if (r == 0)
                 r = put_order(k->c, w, (struct pipeline_config){ .form = form }, more, out, e);
         arena_done(&w->mem);
@@ -138,7 +136,7 @@ static void wipe(const struct buf *text)
 }
 
 /* Root takes an id that owns nothing, unless its namespace has none for it: then the box has none, either. */
-static bool becomes_another(const cordon_box *b) { return geteuid() == 0 && (!b || !b->plan || b->as_root); }
+static bool becomes_another(const cordon_box *b) { return geteuid() == 0 && (!b || !b->plan || b->c.root); }
 
 static int make_order(const struct checking *k, enum handle_type form, bool serves, struct err *e)
 {
@@ -230,11 +228,7 @@ static int judge(const struct buf *report, struct err *e)
         return r;
 }
 
-static int words_file(const cordon_box *b)
-{
-        struct box_config c = b && b->plan ? api_box_config(b) : (struct box_config){ 0 };
-        return c.words ? *c.words : -1;
-}
+static int words_file(const cordon_box *b) { return b && b->plan && b->c.words ? *b->c.words : -1; }
 
 static struct api_check_what what_of(const cordon_check *c, enum handle_type form)
 {

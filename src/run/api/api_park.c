@@ -27,7 +27,7 @@ static bool asks(const struct cordon_box *b)
 
 static bool is_labelled(const struct cordon_box *b)
 {
-        return policy_has_labels(b->policy->checked) || !label_is_empty(&b->label) || b->shut_count;
+        return policy_has_labels(b->policy->checked) || !label_is_empty(&b->c.label) || b->c.shut_count;
 }
 
 static bool has_handles(const struct cordon_box *b)
@@ -36,7 +36,7 @@ static bool has_handles(const struct cordon_box *b)
 }
 static bool watches_egress(const struct cordon_box *b)
 {
-        return b->canary_count && policy_door_of(b->policy->checked, DOOR_NET, NULL);
+        return b->c.canary_count && policy_door_of(b->policy->checked, DOOR_NET, NULL);
 }
 static bool checks_answers(const struct cordon_box *b)
 {
@@ -49,8 +49,8 @@ static bool copies(const struct cordon_box *b) { return b->plan && b->plan->copi
 static bool uses_keys(const struct cordon_box *b) { return b->plan && b->plan->keys; }
 static bool edits(const struct cordon_box *b) { return b->plan && b->plan->edits > 0; }
 static bool records(const struct cordon_box *b) { return b->record_file != NULL; }
-static bool is_mocked(const struct cordon_box *b) { return b->stage == POLICY_STAGE_MOCK; }
-static bool is_learned(const struct cordon_box *b) { return b->dummies || b->observe == BOX_OBSERVE_ALL; }
+static bool is_mocked(const struct cordon_box *b) { return b->c.stage == POLICY_STAGE_MOCK; }
+static bool is_learned(const struct cordon_box *b) { return b->dummies || b->c.observe == BOX_OBSERVE_ALL; }
 
 static const struct {
         bool (*is)(const struct cordon_box *b);
@@ -83,10 +83,10 @@ const char *api_unparkable(const struct cordon_box *b)
 /* A tripwire on paths needs the reports of denied lookups; one on calls only those of calls. */
 enum box_observe api_observe(const struct cordon_box *b)
 {
-        bool blind = b->observe == BOX_OBSERVE_CALLS || b->observe == BOX_OBSERVE_OFF;
-        if (b->trip & (BOX_TRIP_SECRETS | BOX_TRIP_DOORS) && blind)
+        bool blind = b->c.observe == BOX_OBSERVE_CALLS || b->c.observe == BOX_OBSERVE_OFF;
+        if (b->c.trip & (BOX_TRIP_SECRETS | BOX_TRIP_DOORS) && blind)
                 return BOX_OBSERVE_DENIALS;
-        return b->trip && b->observe == BOX_OBSERVE_OFF ? BOX_OBSERVE_CALLS : b->observe;
+        return b->c.trip && b->c.observe == BOX_OBSERVE_OFF ? BOX_OBSERVE_CALLS : b->c.observe;
 }
 
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p)
@@ -148,23 +148,23 @@ static struct pool_recipe recipe_of(const struct cordon_box *b, const struct pla
         if (whole)
                 policy_canonical_json(b->policy->checked, &texts->policy);
 
-        buf_add(&texts->places, b->places_text.p ? b->places_text.p : "", b->places_text.n);
+        buf_add(&texts->places, b->c.places.p ? (const char *) b->c.places.p : "", b->c.places.n);
         return (struct pool_recipe){ .plan = p,
                                      .name = name_of(b->policy, p->box),
                                      .policy = buf_str(&texts->policy),
                                      .places = buf_str(&texts->places),
                                      .digest = whole ? policy_digest(b->policy->checked) : "",
                                      .beside = beside_hidden(p),
-                                     .mask = pool_umask(b->single_thread),
+                                     .mask = pool_umask(b->c.single_thread),
                                      .observe = api_observe(b),
-                                     .stage = b->stage,
-                                     .require_groups = b->require_groups,
-                                     .root = b->as_root,
+                                     .stage = b->c.stage,
+                                     .require_groups = b->c.require_groups,
+                                     .root = b->c.root,
                                      .tenant = b->policy->cx->tenant.tag,
                                      .id_first = b->policy->cx->tenant.id_first,
                                      .id_count = b->policy->cx->tenant.id_count,
                                      .own_core = b->policy->cx->tenant.own_core,
-                                     .no_ledger = b->ledger == BOX_LEDGER_OFF,
+                                     .no_ledger = b->c.ledger == BOX_LEDGER_OFF,
                                      .signals_stay_in = api_signals_stay_in(b, p),
                                      .uid = b->facts.uid,
                                      .gid = b->facts.gid };
@@ -233,29 +233,30 @@ static void say_nearest(struct cordon_box *b, int fd, const struct plan *p)
 }
 
 /* Reports that nobody reads do no harm: a box that makes more of them serves the run as well. */
-static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan *plan, struct box_config c)
+static struct box *take_watched(struct cordon_box *b, int *fd, const struct plan *plan)
 {
         struct pool_message m = { .arg = b->parked_most };
         bool ignored;
-        enum box_observe own = b->observe;
+        enum box_observe own = b->c.observe;
         char why[sizeof b->cold_why] = POOL_NO_SHELF;
-        b->observe = c.observe = BOX_OBSERVE_DENIALS;
-        struct box *box =
-                api_park_key(b, plan, m.key) == 0 ? pool_take(fd, &m, &c, &ignored, why, sizeof why) : NULL;
-        b->observe = box ? BOX_OBSERVE_DENIALS : own;
+        b->c.observe = BOX_OBSERVE_DENIALS;
+        struct box *box = api_park_key(b, plan, m.key) == 0
+                                  ? pool_take(fd, &m, &b->c, &ignored, why, sizeof why)
+                                  : NULL;
+        b->c.observe = box ? BOX_OBSERVE_DENIALS : own;
         if (!box && strcmp(why, POOL_NO_SHELF) != 0)
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%s", why);
 
         return box;
 }
 
-struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c)
+struct box *api_pool_take(struct cordon_box *b, const struct plan *plan)
 {
         struct pool_message m = { .arg = b->parked_most };
         struct err e;
         bool wanted = false;
         const char *why = api_unparkable(b);
-        if (b->pool == API_POOL_OFF || b->parking || b->is_session)
+        if (b->pool == API_POOL_OFF || b->c.park || b->c.session)
                 return NULL;
 
         AUTO_FD(fd, why ? -1 : pool_connect(b->policy->cx, &e));
@@ -269,11 +270,11 @@ struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const s
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "%.150s", e.what);
                 b->unserved = e.sys == ENOENT || e.sys == ECONNREFUSED;
         } else if (api_park_key(b, plan, m.key) == 0)
-                box = pool_take(&fd, &m, c, &wanted, b->cold_why, sizeof b->cold_why);
+                box = pool_take(&fd, &m, &b->c, &wanted, b->cold_why, sizeof b->cold_why);
 
         bool none = !box && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0;
         if (none && api_observe(b) == BOX_OBSERVE_CALLS)
-                box = take_watched(b, &fd, plan, *c);
+                box = take_watched(b, &fd, plan);
 
         if (!box && !wanted && fd >= 0 && strcmp(b->cold_why, POOL_NO_SHELF) == 0)
                 say_nearest(b, fd, plan);
@@ -357,8 +358,9 @@ int api_parked_keep(struct cordon_box *b, struct err *e)
 
         b->box = NULL;
         b->plan = NULL;
+        b->c.plan = NULL;
         b->policy->checked = NULL; /* the next start checks again: a door may have expired */
-        b->parking = b->over = false;
+        b->c.park = b->over = false;
         b->parked = p;
         return 0;
 }

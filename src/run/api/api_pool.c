@@ -33,6 +33,8 @@ int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *pe)
         if (!(b->plan = api_plan(b, wall, e)))
                 return -1;
 
+        api_plan_set(b, b->plan);
+
         const char *why = api_unparkable(b);
         if (why)
                 return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", why);

@@ -37,7 +37,7 @@ static int open_dir(const char *path)
 
 static int refuse(const struct cordon_box *b, struct err *e)
 {
-        if (b->stage == POLICY_STAGE_MOCK) {
+        if (b->c.stage == POLICY_STAGE_MOCK) {
                 (void) err_set(e, ERR_USAGE, 0,
                                "nothing leaves in the stage mock, so nothing can be recorded");
                 return err_hint(e,
@@ -52,29 +52,33 @@ static int refuse(const struct cordon_box *b, struct err *e)
         return 0;
 }
 
+void api_recording_done(struct cordon_box *b)
+{
+        fd_close(&b->c.recording.fd);
+        fd_close(&b->c.recording.dir);
+}
+
 int api_recording(struct cordon_box *b, struct err *e)
 {
         struct stat st;
         if (!b->record_file)
                 return 0;
 
-        const char *name = last_of(b->record_file);
-
         if (refuse(b, e) < 0)
                 return -1;
 
-        fd_close(&b->record); /* of a start that failed */
-        fd_close(&b->record_dir);
-        b->record_dir = open_dir(b->record_file);
-        if (b->record_dir >= 0 && fstatat(b->record_dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
+        struct box_recording *r = &b->c.recording;
+        const char *name = last_of(b->record_file);
+        api_recording_done(b); /* of a start that failed */
+        r->dir = open_dir(b->record_file);
+        if (r->dir >= 0 && fstatat(r->dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
                 (void) err_set(e, ERR_USAGE, EEXIST, "%s is there already", b->record_file);
                 return err_hint(e, "what was recorded is never written over: move it, or name another file");
         }
 
-        b->record = b->record_dir < 0 || !name[0]
-                            ? -1
-                            : openat(b->record_dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
-        if (b->record >= 0)
+        r->fd = r->dir < 0 || !name[0] ? -1 : openat(r->dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+        r->name = r->fd >= 0 ? name : NULL;
+        if (r->fd >= 0)
                 return 0;
 
         (void) err_set(e, ERR_IO, errno, "%s cannot be made: %s", b->record_file, strerror(errno));
@@ -82,10 +86,4 @@ int api_recording(struct cordon_box *b, struct err *e)
                 (void) err_hint(e, "this filesystem holds no file without a name: record into another one");
 
         return -1;
-}
-
-struct box_recording api_recording_of(const struct cordon_box *b)
-{
-        return (struct box_recording){ b->record, b->record_dir,
-                                       b->record >= 0 ? last_of(b->record_file) : NULL };
 }

@@ -10,9 +10,9 @@ enum { SESSION_MS = 24 * 3600 * 1000, IDLE_MS = 3600 * 1000 };
 int cordon_session_start(cordon_box *b, cordon_error *pe)
 {
         static const char *const none[] = { "session", NULL };
-        b->is_session = true;
-        b->session_ms = b->session_ms ? b->session_ms : SESSION_MS;
-        b->idle_ms = b->idle_ms ? b->idle_ms : IDLE_MS;
+        b->c.session = true;
+        b->c.session_ms = b->c.session_ms ? b->c.session_ms : SESSION_MS;
+        b->c.idle_ms = b->c.idle_ms ? b->c.idle_ms : IDLE_MS;
         if (!b->argv && cordon_box_command(b, none) < 0)
                 return err_set(to_err(pe), ERR_MEMORY, 0, "no memory for a session");
 
@@ -24,7 +24,7 @@ static void name_parent(cordon_box *run, const cordon_box *session)
 {
         char id[sizeof session->remote + 8];
         int n = snprintf(id, sizeof id, "%s.start", cordon_session_id(session));
-        if (session->ledger != BOX_LEDGER_OFF && n < (int) sizeof id)
+        if (session->c.ledger != BOX_LEDGER_OFF && n < (int) sizeof id)
                 (void) api_set_cause(run, id);
 }
 
@@ -37,15 +37,16 @@ cordon_box *cordon_session_run(cordon_box *session)
         b->session = session;
         b->told = session->told; /* the placeholders that the session's broker knows */
         b->told_count = session->told_count;
-        b->trip = session->trip;
+        b->c.trip = session->c.trip;
         memcpy(b->canaries, session->canaries, sizeof b->canaries);
         memcpy(b->canary_words, session->canary_words, sizeof b->canary_words);
-        b->canary_count = session->canary_count;
+        b->c.canary_count = session->c.canary_count;
+        b->c.words = session->c.words; /* which output is searched for */
+        b->c.session_run = session->remote[0] ? session->remote : NULL;
         b->root_inside = session->root_inside;
-        b->observe = session->observe;
-        b->ledger = session->ledger;
-        b->ledger_said = session->ledger_said;
-        b->stage = session->stage;
+        b->c.observe = session->c.observe;
+        b->c.ledger = session->c.ledger;
+        b->c.stage = session->c.stage;
         name_parent(b, session);
         return b;
 }
@@ -122,8 +123,10 @@ cordon_box *cordon_session_open(const cordon_context *cx, const char *which, cor
                 return NULL;
 
         memcpy(b->remote, run, sizeof run);
-        if (!b->has_words || (b->words = box_words(run, to_err(pe))) >= 0)
+        if (!b->has_words || (b->words = box_words(run, to_err(pe))) >= 0) {
+                b->c.words = b->has_words ? &b->words : NULL;
                 return b;
+        }
 
         cordon_box_free(b); /* without them its output would not be searched */
         return NULL;
@@ -183,10 +186,10 @@ cordon_box *cordon_session_fork(const cordon_context *cx, const char *which, cor
                 return NULL;
 
         api_grants_done(b); /* the new one has credentials and canaries of its own */
-        b->canary_count = 0;
-        b->name[0] = '\0';
-        b->work_copy = WORK_COPY_RUNNING; /* made when it starts, under its own id and name */
-        memcpy(b->work_on, run, sizeof run);
+        b->c.canary_count = 0;
+        b->c.name[0] = '\0';
+        b->c.work_copy = WORK_COPY_RUNNING; /* made when it starts, under its own id and name */
+        (void) snprintf(b->c.work_on, sizeof b->c.work_on, "%s", run);
         if (cordon_policy_check(b->policy, pe) == 0 && refuse_unforkable(b, e) == 0 &&
             refuse_busy(run, e) == 0)
                 return b;

@@ -247,8 +247,8 @@ static const char **passed_variables(const struct cordon_box *b, const struct do
                 if (doors[i].kind != DOOR_ENV || doors[i].value)
                         continue;
                 const char *value = context_get(b->policy->cx, doors[i].name);
-                if (b->trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
-                        value = b->trace_out; /* the run's own span, not the caller's */
+                if (b->c.trace_out[0] && strcmp(doors[i].name, "TRACEPARENT") == 0)
+                        value = b->c.trace_out; /* the run's own span, not the caller's */
                 char *both = NULL;
                 whole = !value || asprintf(&both, "%s=%s", doors[i].name, value) >= 0;
                 if (whole && both)
@@ -294,8 +294,8 @@ static int name_shut(struct cordon_box *b, const char *ret[PLAN_SHUT_MAX], struc
         if (api_touch(b, r->wall, r->cwd_asked ? r->cwd_asked : r->cwd, e) < 0)
                 return -1;
 
-        for (r->shut = ret; r->shut_count < b->shut_count; r->shut_count++)
-                ret[r->shut_count] = b->shut[r->shut_count].path;
+        for (r->shut = ret; r->shut_count < b->c.shut_count; r->shut_count++)
+                ret[r->shut_count] = b->c.shut[r->shut_count].path;
         return 0;
 }
 
@@ -311,7 +311,7 @@ static void look_at_command(struct look *l, struct cordon_box *b, const struct p
         if (!found)
                 engine->code[0] = '\0';
 
-        b->module_code = found ? "kept" : r->interpret ? "none" : "new";
+        b->c.module_code = found ? "kept" : r->interpret ? "none" : "new";
         look_at_module(l, r->argv[0], r->cwd, engine);
 }
 
@@ -350,8 +350,8 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
                                   .interpret = api_interprets(b),
                                   .functions = b->functions ? b->functions->v : NULL,
                                   .function_count = b->functions ? b->functions->count : 0,
-                                  .stage = b->stage,
-                                  .as_root = b->as_root };
+                                  .stage = b->c.stage,
+                                  .as_root = b->c.root };
         struct host_machine machine;
 
         if (api_image_open(b, e) < 0)
@@ -407,13 +407,6 @@ struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e)
         return p;
 }
 
-/* The vault's secrets that the output of this run is searched for. */
-static const int *words_of(const struct cordon_box *b)
-{
-        const struct cordon_box *owner = b->session ? b->session : b;
-        return owner->words >= 0 ? &owner->words : NULL;
-}
-
 /* Signals that came before it, and the descriptor that the caller waits for. */
 static void has_begun(struct cordon_box *b)
 {
@@ -425,72 +418,19 @@ static void has_begun(struct cordon_box *b)
                 box_watch(b->box, b->epoll);
 }
 
-struct box_config api_box_config(const struct cordon_box *b)
+void api_plan_set(struct cordon_box *b, const struct plan *p)
 {
-        const struct host_facts *f = &b->facts;
-        return (struct box_config){ .cx = b->policy->cx,
-                                    .plan = b->plan,
-                                    .policy = b->policy->checked,
-                                    .io = b->io,
-                                    .on_held = b->on_held,
-                                    .askers = b->askers,
-                                    .on_tool = b->on_tool,
-                                    .on_ending = b->on_ending,
-                                    .calls = { api_call_function, b->functions },
-                                    .stage = b->stage,
-                                    .label = b->label,
-                                    .label_index = b->label_index,
-                                    .touch_rest = b->touch_rest,
-                                    .shut = b->shut,
-                                    .shut_count = b->shut_count,
-                                    .places = span_of(b->places_text.p, b->places_text.n),
-                                    .answers = span_of(b->answers_text.p, b->answers_text.n),
-                                    .recording = api_recording_of(b),
-                                    .grants = b->grants >= 0 ? &b->grants : NULL,
-                                    .words = words_of(b),
-                                    .handles = b->handles,
-                                    .handle_count = b->handle_count,
-                                    .schemas = b->policy->schemas,
-                                    .schema_count = b->policy->schema_count,
-                                    .name = b->name[0] ? b->name : NULL,
-                                    .require_groups = b->require_groups,
-                                    .single_thread = b->single_thread,
-                                    .rows = b->rows,
-                                    .columns = b->columns,
-                                    .observe = api_observe(b),
-                                    .trip = b->trip,
-                                    .canaries = b->canary_words,
-                                    .canary_count = b->canary_count,
-                                    .signals_stay_in = api_signals_stay_in(b, b->plan),
-                                    .ledger = b->ledger,
-                                    .trace_in = b->trace_in[0] ? b->trace_in : NULL,
-                                    .trace_out = b->trace_out[0] ? b->trace_out : NULL,
-                                    .cause = b->cause[0] ? b->cause : NULL,
-                                    .cause_clock = b->cause_clock,
-                                    .trial = b->trial,
-                                    .home = b->policy->home,
-                                    .uid = f->uid,
-                                    .gid = f->gid,
-                                    .root = b->as_root,
-                                    .tenant = b->policy->cx->tenant,
-                                    .work_keep = b->work_keep,
-                                    .keep_output = b->keep_output,
-                                    .work_on = b->work_on[0] ? b->work_on : NULL,
-                                    .work_copy = b->work_copy,
-                                    .park = b->parking,
-                                    .session = b->is_session,
-                                    .recipe = buf_span(&b->recipe),
-                                    .session_run =
-                                            b->session && b->session->remote[0] ? b->session->remote : NULL,
-                                    .session_ms = b->session_ms,
-                                    .idle_ms = b->idle_ms,
-                                    .cold_why = b->cold_why,
-                                    .module_code = b->module_code };
+        b->c.plan = p;
+        b->c.policy = b->policy->checked;
+        b->c.schemas = b->policy->schemas;
+        b->c.schema_count = b->policy->schema_count;
+        b->c.signals_stay_in = p && api_signals_stay_in(b, p);
 }
 
 /* In a session, in a parked box, or in a new one. */
-static int start_in(struct cordon_box *b, struct box *parked, const struct box_config *c, struct err *e)
+static int start_in(struct cordon_box *b, struct box *parked, struct err *e)
 {
+        const struct box_config *c = &b->c;
         if (b->session) {
                 const char *remote = b->session->remote;
                 b->box = remote[0] ? box_join(remote, c, e) : box_run_in(b->session->box, c, e);
@@ -498,9 +438,9 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         }
 
         if (!parked)
-                parked = api_pool_take(b, b->plan, c);
+                parked = api_pool_take(b, b->plan);
 
-        if (!parked && b->pool == API_POOL_REQUIRE && !b->parking) {
+        if (!parked && b->pool == API_POOL_REQUIRE && !c->park) {
                 (void) err_set(e, ERR_USAGE, 0, "no parked box: %s", b->cold_why);
                 return err_hint(e, b->unserved
                                            ? "start `cordon serve`, then: cordon serve pool add"
@@ -511,9 +451,7 @@ static int start_in(struct cordon_box *b, struct box *parked, const struct box_c
         if (!parked)
                 return (b->box = box_start(c, e)) ? 0 : -1;
 
-        struct box_config order = *c;
-        order.observe = api_observe(b); /* that of the parked box may be more */
-        box_order(b->box = parked, &order);
+        box_order(b->box = parked, c);
         api_parked_free(&b->parked);
         return 0;
 }
@@ -543,20 +481,20 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 
         spend(b->plan->order, LIMIT_TIME, b->prepared_ms);
         spend(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);
-        struct box_config c = api_box_config(b);
-        if (api_label(b, &c, e) < 0)
+        b->c.observe = api_observe(b);
+        api_plan_set(b, b->plan);
+        if (api_label(b, e) < 0)
                 return -1;
 
-        const char *unparkable = b->parking ? api_unparkable(b) : NULL;
+        const char *unparkable = b->c.park ? api_unparkable(b) : NULL;
         if (unparkable)
                 return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", unparkable);
 
-        if (b->is_session && api_recipe_make(b, e) < 0)
+        if (b->c.session && api_recipe_make(b, e) < 0)
                 return -1;
 
-        struct box *parked = api_parked_take(b, b->plan);
-        c = api_box_config(b); /* with the label, and why no box was parked */
-        if (start_in(b, parked, &c, e) < 0)
+        b->c.recipe = buf_span(&b->recipe);
+        if (start_in(b, api_parked_take(b, b->plan), e) < 0)
                 return -1;
 
         has_begun(b);
@@ -566,21 +504,27 @@ static int begin_with(struct cordon_box *b, enum wall_kind wall, struct err *e)
 int api_places(struct cordon_box *b, struct err *e)
 {
         if (b->places_file && !b->places) {
-                free(b->places_text.p); /* of a places file that was not valid */
-                b->places = api_places_read(b->places_file, &b->places_text.p, &b->places_text.n, e);
-                if (!b->places)
+                char *text = NULL;
+                size_t n = 0;
+                b->places = api_places_read(b->places_file, &text, &n, e);
+                if (!b->places) {
+                        free(text);
                         return -1;
+                }
+                b->c.places = span_of(text, n);
         }
 
-        const struct policy_staged staged = { b->places, b->stage };
+        const struct policy_staged staged = { b->places, b->c.stage };
         if (policy_label_places(b->policy->checked, &staged, e) < 0)
                 return -1;
 
-        if (!b->answers_file || b->answers_text.p)
+        if (!b->answers_file || b->c.answers.p)
                 return 0;
 
-        b->answers_text.p = api_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &b->answers_text.n, e);
-        if (b->answers_text.p)
+        size_t n = 0;
+        const char *answers = api_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &n, e);
+        b->c.answers = span_of(answers, n);
+        if (answers)
                 return 0;
 
         return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
@@ -604,7 +548,10 @@ int api_prepare(struct cordon_box *b, cordon_error *pe)
             host_facts_quick(&b->facts, e) < 0)
                 return -1;
 
-        b->as_root = b->facts.uid == 0 && b->facts.maps_all;
+        b->c.uid = b->facts.uid;
+        b->c.gid = b->facts.gid;
+        b->c.root = b->facts.uid == 0 && b->facts.maps_all;
+        b->c.tenant = b->policy->cx->tenant;
         api_prepare_ledger(b);
         return api_places(b, e);
 }
@@ -615,10 +562,10 @@ static int begin(struct cordon_box *b, cordon_error *pe)
         if (api_prepare(b, pe) < 0 || api_recording(b, e) < 0)
                 return -1;
 
-        if (!b->parking && !b->session && api_canaries(b, e) < 0)
+        if (!b->c.park && !b->session && api_canaries(b, e) < 0)
                 return -1;
 
-        int r = b->parking || b->session ? 1 : api_grants(b, e);
+        int r = b->c.park || b->session ? 1 : api_grants(b, e);
         b->opens_vault = r == 0;
         return r == 1 ? begin_box(b, e) : r;
 }
@@ -656,7 +603,7 @@ static void next_start(struct cordon_box *b)
         enum wall_kind next = wall_choice(policy_wall(b->policy->checked), ++b->tried);
         bool again = next && wall_refused_by_host(&e);
         if (box_result(b->box)->parked &&
-            b->handle_count == 0) { /* it ended in between: nothing was used up */
+            b->c.handle_count == 0) { /* it ended in between: nothing was used up */
                 (void) snprintf(b->cold_why, sizeof b->cold_why, "the parked box ended: %.120s", e.what);
                 next = wall_choice(policy_wall(b->policy->checked), --b->tried);
                 again = true;
@@ -694,7 +641,7 @@ void api_box_begin(struct cordon_box *b)
 
 int cordon_box_start_async(cordon_box *b, cordon_error *pe)
 {
-        if (b->parking && b->box && (b->over || api_parked_keep(b, to_err(pe)) < 0))
+        if (b->c.park && b->box && (b->over || api_parked_keep(b, to_err(pe)) < 0))
                 return err_set(to_err(pe), ERR_WALL, 0, "the parked box has ended");
 
         if (b->box || b->opens_vault)

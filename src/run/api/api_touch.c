@@ -88,26 +88,26 @@ static bool can_be_shut(const struct cordon_box *b, const char *path, const char
 static void take_in(struct cordon_box *b, const char *path, struct label *l)
 {
         unsigned n = 0;
-        for (unsigned i = 0; i < b->shut_count; i++)
-                if (path_under(b->shut[i].path, path)) {
-                        label_join(l, &b->shut[i].label);
-                        free(b->shut[i].path);
+        for (unsigned i = 0; i < b->c.shut_count; i++)
+                if (path_under(b->c.shut[i].path, path)) {
+                        label_join(l, &b->c.shut[i].label);
+                        free(b->c.shut[i].path);
                 } else {
-                        b->shut[n++] = b->shut[i];
+                        b->c.shut[n++] = b->c.shut[i];
                 }
-        b->shut_count = n;
+        b->c.shut_count = n;
 }
 
 /* False: there is no room for it. */
 static bool add(struct cordon_box *b, const char *path, struct label l)
 {
-        for (unsigned i = 0; i < b->shut_count; i++)
-                if (path_under(path, b->shut[i].path)) {
-                        label_join(&b->shut[i].label, &l);
+        for (unsigned i = 0; i < b->c.shut_count; i++)
+                if (path_under(path, b->c.shut[i].path)) {
+                        label_join(&b->c.shut[i].label, &l);
                         return true;
                 }
 
-        if (b->shut_count == PLAN_SHUT_MAX)
+        if (b->c.shut_count == PLAN_SHUT_MAX)
                 return false;
 
         AUTO_BUF(kept);
@@ -116,7 +116,7 @@ static bool add(struct cordon_box *b, const char *path, struct label l)
                 return false;
 
         take_in(b, path, &l);
-        b->shut[b->shut_count++] = (struct box_shut){ kept.p, l };
+        b->c.shut[b->c.shut_count++] = (struct box_shut){ kept.p, l };
         kept.p = NULL;
         return true;
 }
@@ -133,7 +133,7 @@ static void shut_or_hand(struct touching *t, const char *path, const struct labe
         label_join(&t->known, l);
         if (label_is_empty(l) || (can_be_shut(t->b, path, t->cwd) && add(t->b, path, *l)))
                 return;
-        label_join(&t->b->touch_rest, l);
+        label_join(&t->b->c.touch_rest, l);
 }
 
 static void look_at(struct touching *t, const struct door *d)
@@ -153,17 +153,17 @@ static void look_at(struct touching *t, const struct door *d)
                         shut_or_hand(t, t->x->v[i].path, &t->x->v[i].label);
 
         if (!label_within(&all, &t->known))
-                label_join(&t->b->touch_rest, &all);
+                label_join(&t->b->c.touch_rest, &all);
 }
 
 void api_touch_done(struct cordon_box *b)
 {
-        for (unsigned i = 0; i < b->shut_count; i++)
-                free(b->shut[i].path);
-        free(b->shut);
-        b->shut = NULL;
-        b->shut_count = 0;
-        b->touch_rest = (struct label){ 0 };
+        for (unsigned i = 0; i < b->c.shut_count; i++)
+                free(b->c.shut[i].path);
+        free(b->c.shut);
+        b->c.shut = NULL;
+        b->c.shut_count = 0;
+        b->c.touch_rest = (struct label){ 0 };
 }
 
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e)
@@ -173,7 +173,7 @@ int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct
         if (!policy_rule(b->policy->checked, POLICY_RULE_TOUCH) || !wall_has(wall, WALL_OWN_ROOT))
                 return 0;
 
-        if (!(b->shut = calloc(PLAN_SHUT_MAX, sizeof *b->shut)))
+        if (!(b->c.shut = calloc(PLAN_SHUT_MAX, sizeof *b->c.shut)))
                 return err_set(e, ERR_MEMORY, 0, "no memory for labelled places");
 
         if (stamp_read(b->policy->cx, &x, e) < 0)

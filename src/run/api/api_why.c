@@ -491,12 +491,11 @@ static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
         if (file)
                 return policy_root(q->c) ? api_image_is_there(q->dry.box, e) : 0;
 
-        struct box_config c = api_box_config(q->dry.box);
-        c.plan = q->dry.plan;
-        if (box_label_in(&c, &q->dry.box->label, &q->dry.box->label_index, e) < 0)
+        struct box_config *c = &q->dry.box->c;
+        if (box_label_in(c, &c->label, &c->label_index, e) < 0)
                 return -1;
 
-        q->begins = q->dry.box->label;
+        q->begins = c->label;
         if (q->f.subject.label)
                 label_join(&q->begins, q->f.subject.label);
         q->f.subject.label = &q->begins;

@@ -23,10 +23,16 @@ cordon_box *cordon_box_new(cordon_policy *p)
                 return NULL;
 
         b->policy = p;
-        b->grants = b->words = b->record = b->record_dir = b->passphrase = b->epoll = -1;
+        b->grants = b->words = b->passphrase = b->epoll = -1;
         b->giving = VAULT_NOT_GIVING;
-        b->stage = POLICY_STAGE_LIVE;
-        b->io = (struct box_stdio){ .in = -1, .out = { -1, -1 } };
+        b->c = (struct box_config){ .cx = p->cx,
+                                    .stage = POLICY_STAGE_LIVE,
+                                    .home = p->home,
+                                    .io = { .in = -1, .out = { -1, -1 } },
+                                    .recording = { .fd = -1, .dir = -1 },
+                                    .handles = b->handles,
+                                    .canaries = b->canary_words,
+                                    .cold_why = b->cold_why };
         return b;
 }
 
@@ -56,12 +62,11 @@ void cordon_box_free(cordon_box *b)
         if (!b->session)
                 api_grants_done(b);
 
-        fd_close(&b->record);
-        fd_close(&b->record_dir);
+        api_recording_done(b);
         fd_close(&b->epoll);
         policy_places_free(b->places);
-        free(b->places_text.p);
-        free(b->answers_text.p);
+        free((void *) (uintptr_t) b->c.places.p);
+        free((void *) (uintptr_t) b->c.answers.p);
         free(b->cwd);
         free(b->places_file);
         free(b->answers_file);
@@ -121,11 +126,11 @@ static int set_trip(cordon_box *b, const char *value)
 {
         for (const char *at = value; *at; at += *at == ',') {
                 size_t n = strcspn(at, ",");
-                if (box_trip_find(span_of(at, n), &b->trip) < 0)
+                if (box_trip_find(span_of(at, n), &b->c.trip) < 0)
                         return -1;
                 at += n;
         }
-        return b->trip ? 0 : -1;
+        return b->c.trip ? 0 : -1;
 }
 
 static int set_observe(cordon_box *b, const char *value)
@@ -136,7 +141,7 @@ static int set_observe(cordon_box *b, const char *value)
                                              [BOX_OBSERVE_ALL] = "all" };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
                 if (strcmp(names[i], value) == 0) {
-                        b->observe = (enum box_observe) i;
+                        b->c.observe = (enum box_observe) i;
                         return 0;
                 }
 
@@ -226,7 +231,7 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         bool on = strcmp(value, "1") == 0;
         switch (option) {
         case CORDON_NAME:
-                return set_text(b->name, sizeof b->name, value);
+                return set_text(b->c.name, sizeof b->c.name, value);
         case CORDON_CWD:
                 return value[0] == '/' ? set_copy(&b->cwd, value) : -1;
         case CORDON_CWD_MADE:
@@ -241,14 +246,14 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 b->root_inside = on;
                 return 0;
         case CORDON_REQUIRE_GROUPS:
-                b->require_groups = on;
+                b->c.require_groups = on;
                 return 0;
         case CORDON_OBSERVE:
                 return set_observe(b, value);
         case CORDON_TRIP:
                 return set_trip(b, value);
         case CORDON_STAGE:
-                return policy_stage_find(value, &b->stage);
+                return policy_stage_find(value, &b->c.stage);
         case CORDON_PLACES:
                 return set_copy(&b->places_file, value);
         case CORDON_ANSWERS:
@@ -256,14 +261,14 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_RECORD:
                 return set_copy(&b->record_file, value);
         case CORDON_KEEP_OUTPUT:
-                b->keep_output = on;
+                b->c.keep_output = on;
                 return 0;
         case CORDON_PASSPHRASE_FD:
                 return set_passphrase(b, value);
         case CORDON_SESSION_TIME:
-                return str_to_ms(span_str(value), &b->session_ms);
+                return str_to_ms(span_str(value), &b->c.session_ms);
         case CORDON_SESSION_IDLE:
-                return str_to_ms(span_str(value), &b->idle_ms);
+                return str_to_ms(span_str(value), &b->c.idle_ms);
         case CORDON_FUEL:
                 return set_fuel(b, value);
         case CORDON_ENTRY:
@@ -278,22 +283,22 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
                 b->interpret = on;
                 return 0;
         case CORDON_SINGLE_THREAD:
-                b->single_thread = on;
+                b->c.single_thread = on;
                 return 0;
         case CORDON_LEDGER:
                 return api_set_ledger(b, value);
         case CORDON_IN_FROM:
                 return api_set_cause(b, value);
         case CORDON_WORK_KEEP:
-                b->work_keep = on;
+                b->c.work_keep = on;
                 return 0;
         case CORDON_POOL:
                 return set_pool(b, value);
         case CORDON_WORK_COPY:
-                b->work_copy = on ? WORK_COPY_ENDED : WORK_COPY_NONE;
+                b->c.work_copy = on ? WORK_COPY_ENDED : WORK_COPY_NONE;
                 return 0;
         case CORDON_WORK_ON:
-                return set_text(b->work_on, sizeof b->work_on, value);
+                return set_text(b->c.work_on, sizeof b->c.work_on, value);
         }
         return -1;
 }
@@ -301,26 +306,26 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
 void cordon_box_stdio(cordon_box *b, int stream, int fd)
 {
         if (stream == 0)
-                b->io.in = fd;
+                b->c.io.in = fd;
         else if (stream == 1 || stream == 2)
-                b->io.out[stream - 1] = fd;
+                b->c.io.out[stream - 1] = fd;
 }
 
 void cordon_box_on_output(cordon_box *b, void (*fn)(void *ctx, int stream, const void *data, size_t len),
                           void *ctx)
 {
-        b->io.sink = fn;
-        b->io.sink_ctx = ctx;
+        b->c.io.sink = fn;
+        b->c.io.sink_ctx = ctx;
 }
 
 void cordon_box_on_held(cordon_box *b, cordon_held_fn fn, void *ctx)
 {
-        b->on_held = (struct box_on_held){ fn, ctx };
+        b->c.on_held = (struct box_on_held){ fn, ctx };
 }
 
 void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx)
 {
-        b->on_ending = (struct box_on_ending){ fn, ctx };
+        b->c.on_ending = (struct box_on_ending){ fn, ctx };
 }
 
 void cordon_box_usage(const cordon_box *b, cordon_usage *ret)
@@ -331,11 +336,11 @@ void cordon_box_usage(const cordon_box *b, cordon_usage *ret)
 
 int cordon_box_handle(cordon_box *b, const char *name, int fd)
 {
-        unsigned i = b->handle_count;
+        unsigned i = b->c.handle_count;
         if (i == HANDLES_MAX || set_text(b->handle_names[i], sizeof b->handle_names[i], name) < 0)
                 return -1;
         b->handles[i] = (struct box_handle){ b->handle_names[i], fd };
-        b->handle_count++;
+        b->c.handle_count++;
         return 0;
 }
 
@@ -419,7 +424,7 @@ int api_any_command(struct cordon_box *b, cordon_error *pe)
 
 int cordon_box_park(cordon_box *b, cordon_error *pe)
 {
-        b->parking = b->plans_pool = true;
+        b->c.park = b->plans_pool = true;
         b->any_command = !b->argv;
         if (!b->argv && api_any_command(b, pe) < 0)
                 return -1;
@@ -427,13 +432,13 @@ int cordon_box_park(cordon_box *b, cordon_error *pe)
         if (cordon_box_start_async(b, pe) == 0)
                 return 0;
 
-        b->parking = false;
+        b->c.park = false;
         return -1;
 }
 
 int cordon_box_is_parked(const cordon_box *b)
 {
-        return (b->parking && b->box && box_is_parked(b->box)) || b->parked.box;
+        return (b->c.park && b->box && box_is_parked(b->box)) || b->parked.box;
 }
 
 int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *pe)
@@ -441,7 +446,7 @@ int cordon_box_use(cordon_box *b, cordon_box *parked, cordon_error *pe)
         if (b->box || b->opens_vault)
                 return err_set(to_err(pe), ERR_USAGE, 0, "this box was started before");
 
-        if (parked->parking && api_parked_keep(parked, to_err(pe)) < 0)
+        if (parked->c.park && api_parked_keep(parked, to_err(pe)) < 0)
                 return -1;
 
         api_parked_free(&b->parked);
@@ -491,8 +496,8 @@ void cordon_box_signal(cordon_box *b, int sig)
 
 void cordon_box_resize(cordon_box *b, unsigned rows, unsigned columns)
 {
-        b->rows = (unsigned short) rows;
-        b->columns = (unsigned short) columns;
+        b->c.rows = (unsigned short) rows;
+        b->c.columns = (unsigned short) columns;
         if (b->box)
                 box_resize(b->box, rows, columns);
 }

@@ -50,7 +50,7 @@ static int make_random(char *ret, unsigned n, struct err *e)
 
 static struct api_canary *add(struct cordon_box *b)
 {
-        return b->canary_count < API_CANARIES_MAX ? &b->canaries[b->canary_count] : NULL;
+        return b->c.canary_count < API_CANARIES_MAX ? &b->canaries[b->c.canary_count] : NULL;
 }
 
 static int add_own(struct cordon_box *b, struct err *e)
@@ -64,7 +64,7 @@ static int add_own(struct cordon_box *b, struct err *e)
                                 forms[i].file[0] ? forms[i].file : "BACKUP_API_TOKEN");
                 if (make_random(c->value, forms[i].length, e) < 0)
                         return -1;
-                b->canary_count++;
+                b->c.canary_count++;
         }
         return 0;
 }
@@ -117,19 +117,19 @@ static int add_planted(void *ctx, const char *path, const char *value)
         *c = (struct api_canary){ .form = 0 };
         (void) snprintf(c->name, sizeof c->name, "%s", path);
         (void) snprintf(c->value, sizeof c->value, "%s", value);
-        b->canary_count++;
+        b->c.canary_count++;
         return 0;
 }
 
 int api_canaries(struct cordon_box *b, struct err *e)
 {
-        b->canary_count = 0;
-        if (b->trip & BOX_TRIP_CANARIES && add_own(b, e) < 0)
+        b->c.canary_count = 0;
+        if (b->c.trip & BOX_TRIP_CANARIES && add_own(b, e) < 0)
                 return -1;
         if (api_planted_each(b->policy->cx, add_planted, b, e) < 0)
                 return -1;
 
-        for (unsigned i = 0; i < b->canary_count; i++)
+        for (unsigned i = 0; i < b->c.canary_count; i++)
                 b->canary_words[i] = (struct box_canary){ b->canaries[i].name, b->canaries[i].value };
         return 0;
 }
@@ -146,7 +146,7 @@ static bool has_file(const struct plan_file *v, size_t n, const char *path)
 
 int api_canary_files(const struct cordon_box *b, struct plan_file *v, size_t *n)
 {
-        for (unsigned i = 0; i < b->canary_count; i++) {
+        for (unsigned i = 0; i < b->c.canary_count; i++) {
                 const struct api_canary *c = &b->canaries[i];
                 const struct form *f = c->form ? &forms[c->form - 1] : NULL;
                 char *path = NULL, *text = NULL;
@@ -169,7 +169,7 @@ int api_canary_files(const struct cordon_box *b, struct plan_file *v, size_t *n)
 
 int api_canary_variables(const struct cordon_box *b, const char **v, size_t *n)
 {
-        for (unsigned i = 0; i < b->canary_count; i++) {
+        for (unsigned i = 0; i < b->c.canary_count; i++) {
                 const struct api_canary *c = &b->canaries[i];
                 char *both = NULL;
                 if (!c->form || forms[c->form - 1].file[0])

@@ -16,9 +16,10 @@ int api_dry_box(cordon_policy *p, struct dry_box *ret, struct err *e)
         b->dry = b->judges_only = true;
         b->places_later = !p->has_stage;
         b->places = p->places; /* lent */
-        b->stage = p->has_stage ? p->staged.stage : b->stage;
+        b->c.stage = p->has_stage ? p->staged.stage : b->c.stage;
         ret->plan = api_plan(b, wall_choice(policy_wall(p->checked), 0), e);
         b->places = NULL;
+        api_plan_set(b, ret->plan);
         return ret->plan ? 0 : -1;
 }
 

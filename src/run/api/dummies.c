@@ -167,5 +167,6 @@ int api_dummies_give(struct cordon_box *b, const struct api_dummies *d, struct e
 
         b->told_count = all.count;
         b->grants = TAKE_FD(in);
+        b->c.grants = &b->grants;
         return 0;
 }

@@ -275,7 +275,7 @@ static bool explain_quoted(const struct cordon_box *b, struct buf *out)
                 buf_printf(out,
                            "the whole command is quoted as one word; remove the quotes, or: cordon session "
                            "run %s -- sh -c %s",
-                           b->session->name[0] ? b->session->name : b->session->remote, buf_str(&word));
+                           b->session->c.name[0] ? b->session->c.name : b->session->remote, buf_str(&word));
         else
                 buf_printf(
                         out,

@@ -31,7 +31,7 @@ static bool host_of(const struct cordon_box *b, const struct door *d, const char
                 return true;
         }
 
-        const struct policy_place_url *u = policy_place_asked(b->places, d->net.host, b->stage);
+        const struct policy_place_url *u = policy_place_asked(b->places, d->net.host, b->c.stage);
         if (u)
                 *ret = (struct host){ u->host, u->port, u->tls };
 

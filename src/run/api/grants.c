@@ -52,7 +52,7 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
         if (!b->told)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
-        q->stage_live = b->stage == POLICY_STAGE_LIVE;
+        q->stage_live = b->c.stage == POLICY_STAGE_LIVE;
         (void) snprintf(q->policy, sizeof q->policy, "%s", policy_digest(b->policy->checked));
         bool searched = is_searched(b);
         AUTO_FD(words,
@@ -65,8 +65,11 @@ static int request_grants(struct cordon_box *b, struct vault_request *q, struct 
 
         b->told_count = q->count;
         b->grants = TAKE_FD(in);
-        if (searched)
+        b->c.grants = &b->grants;
+        if (searched) {
                 b->words = TAKE_FD(words);
+                b->c.words = &b->words;
+        }
         return 0;
 }
 
@@ -85,7 +88,7 @@ static int begin(struct cordon_box *b, struct err *e)
         if (b->dummies)
                 return api_dummies_give(b, b->dummies, e) < 0 ? -1 : 1;
 
-        if (b->stage == POLICY_STAGE_MOCK)
+        if (b->c.stage == POLICY_STAGE_MOCK)
                 return api_dummies_mock(b, e) < 0 ? -1 : 1; /* nothing is sent, so nothing is opened */
 
         if (!api_names_credential(b))
@@ -160,6 +163,7 @@ void api_grants_done(struct cordon_box *b)
         vault_giving_end(&b->giving);
         fd_close(&b->grants);
         fd_close(&b->words);
+        b->c.grants = b->c.words = NULL;
         free(b->told);
         b->told = NULL;
         b->told_count = 0;

@@ -18,31 +18,6 @@ static bool copy(char *to, size_t cap, const char *from)
         return true;
 }
 
-int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_error *e)
-{
-        struct err *own = (struct err *) (void *) e;
-        struct host_function h;
-        if (!copy(h.module, sizeof h.module, f->module) || !copy(h.name, sizeof h.name, f->name) ||
-            !copy(h.signature, sizeof h.signature, f->signature) || !host_function_holds(&h) || !f->fn)
-                return err_set(own, ERR_USAGE, 0,
-                               "a function needs names of up to %d characters and a signature like ii:i",
-                               HOST_NAME - 1);
-
-        if (!b->functions)
-                b->functions = calloc(1, sizeof *b->functions);
-
-        if (!b->functions)
-                return err_set(own, ERR_MEMORY, ENOMEM, "no memory for the function");
-
-        struct api_functions *all = b->functions;
-        if (all->count == HOST_FUNCTIONS)
-                return err_set(own, ERR_USAGE, 0, "more than %d functions", HOST_FUNCTIONS);
-
-        all->v[all->count] = h;
-        all->calls[all->count++] = *f;
-        return 0;
-}
-
 /* Slots as the engine has them: narrow values in the low half. */
 static cordon_value value_of(char letter, uint64_t slot)
 {
@@ -64,7 +39,8 @@ static uint64_t slot_of(char letter, const cordon_value *v)
         return letter == 'i' || letter == 'f' ? low : slot;
 }
 
-int api_call_function(void *ctx, uint32_t index, uint64_t *slots)
+/* As struct box_calls wants it. */
+static int call_function(void *ctx, uint32_t index, uint64_t *slots)
 {
         const struct api_functions *all = ctx;
         cordon_value args[HOST_SLOTS] = { { 0 } }, results[HOST_SLOTS] = { { 0 } };
@@ -83,5 +59,31 @@ int api_call_function(void *ctx, uint32_t index, uint64_t *slots)
         memset(slots, 0, HOST_SLOTS * sizeof *slots);
         for (size_t i = 0; i < host_results(signature); i++)
                 slots[i] = slot_of(signature[n + 1 + i], &results[i]);
+        return 0;
+}
+
+int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_error *e)
+{
+        struct err *own = (struct err *) (void *) e;
+        struct host_function h;
+        if (!copy(h.module, sizeof h.module, f->module) || !copy(h.name, sizeof h.name, f->name) ||
+            !copy(h.signature, sizeof h.signature, f->signature) || !host_function_holds(&h) || !f->fn)
+                return err_set(own, ERR_USAGE, 0,
+                               "a function needs names of up to %d characters and a signature like ii:i",
+                               HOST_NAME - 1);
+
+        if (!b->functions)
+                b->functions = calloc(1, sizeof *b->functions);
+
+        if (!b->functions)
+                return err_set(own, ERR_MEMORY, ENOMEM, "no memory for the function");
+
+        struct api_functions *all = b->functions;
+        b->c.calls = (struct box_calls){ call_function, all };
+        if (all->count == HOST_FUNCTIONS)
+                return err_set(own, ERR_USAGE, 0, "more than %d functions", HOST_FUNCTIONS);
+
+        all->v[all->count] = h;
+        all->calls[all->count++] = *f;
         return 0;
 }

@@ -85,48 +85,19 @@ struct cordon_checks {
 
 struct cordon_box {
         cordon_policy *policy;
+        struct box_config c; /* what is asked for; what a start finds out is added to it */
         char **argv;
-        char name[NAME_MAX_BYTES];
         char *cwd; /* the requested name; or NULL */
         char term[64];
-        bool as_root; /* the box gets an id of its own outside */
-        bool tty, root_inside, cwd_made, require_groups, single_thread, work_keep, keep_output;
-        int blind;  /* what its result says, once it was asked */
-        bool dry;   /* only a plan is made, not a box: nothing may be created on the host */
-        bool trial; /* learning tries doors: a policy is not judged by this run */
+        bool tty, root_inside, cwd_made;
+        int blind; /* what its result says, once it was asked */
+        bool dry;  /* only a plan is made, not a box: nothing may be created on the host */
         bool places_later;
-        char work_on[WORK_RUN_MAX];
-        enum work_copy work_copy; /* not in that overlay, but in a copy */
-        enum box_observe observe;
-        unsigned trip; /* enum box_trip */
         struct api_canary canaries[API_CANARIES_MAX];
         struct box_canary canary_words[API_CANARIES_MAX];
-        unsigned canary_count;
-        enum box_ledger ledger;
-        bool ledger_said;     /* the option was set: the variable does not count */
-        char cause[64];       /* --in-from: id of the record that led to this run */
-        uint64_t cause_clock; /* its logical clock, if another ledger has it */
-        char trace_in[56], trace_out[56];
-        struct label label;    /* of what the run is handed: api_label() */
-        uint64_t label_index;  /* and the index that it is from */
-        struct box_shut *shut; /* what it is not handed until it touches it: api_touch.c */
-        unsigned shut_count;
-        struct label touch_rest; /* of `read` doors, what cannot be kept shut */
-        struct box_stdio io;
-        struct box_on_held on_held;
-        struct gate_people askers; /* of a face */
-        struct box_on_tool on_tool;
-        struct box_on_ending on_ending;
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
-        unsigned handle_count;
-        enum policy_stage stage;
         char *places_file, *answers_file, *record_file; /* or NULL */
-        int record, record_dir; /* the file of recorded exchanges, still unnamed, and its destination */
-        struct api_text {
-                char *p;
-                size_t n;
-        } places_text, answers_text; /* of those files */
         struct policy_places *places;
         struct vault_giving giving; /* while the vault is opened */
         struct vault_told *told;    /* placeholders of the credentials that doors name */
@@ -140,9 +111,8 @@ struct cordon_box {
         uint64_t fuel;
         char *entry; /* of a module; or NULL */
         bool no_wasi, interpret;
-        const char *module_code;               /* "kept", "new" or "none"; NULL: the command is no module */
-        uint64_t prepared_ms, prepared_cpu_ms; /* of the run's limits, used by cordon_box_prepare() */
-        bool checks;                           /* cordon_box_check() follows */
+        uint64_t prepared_ms, prepared_cpu_ms;    /* of the run's limits, used by cordon_box_prepare() */
+        bool checks;                              /* cordon_box_check() follows */
         cordon_checks own_checks, *checks_shared; /* processes for them; shared: or NULL */
         char labels[LABEL_TEXT_MAX];              /* of the result */
         struct api_functions *functions;          /* of cordon_wasm_export(); or NULL */
@@ -151,27 +121,23 @@ struct cordon_box {
         struct api_made *made; /* targets of doors that did not exist, the newest first */
         struct box *box;
         struct api_parked parked; /* for the next start */
-        bool parking;             /* `box` is to be parked */
         bool any_command;         /* and its command was none of the caller's */
         bool plans_pool;          /* a box is planned whose command is not known */
         enum api_pool { API_POOL_OFF = 0, API_POOL_AUTO, API_POOL_REQUIRE } pool;
-        unsigned parked_most;         /* boxes that are parked automatically for its tenant; 0: any number */
-        char cold_why[320];           /* why a parked box was not used; or "" */
-        bool unserved;                /* because there is no resident */
-        struct cordon_box *session;   /* this is a run in it; or NULL */
-        bool is_session;              /* a box for many runs */
-        uint64_t session_ms, idle_ms; /* of a session */
-        char remote[64];              /* a session of another process: its run id; or "" */
-        cordon_policy *own_policy;    /* and its policy, which goes with this handle; or NULL */
-        bool has_words;               /* the session has `words`, which are fetched */
-        struct buf recipe;            /* of a session: see session_recipe.c */
+        unsigned parked_most;       /* boxes that are parked automatically for its tenant; 0: any number */
+        char cold_why[320];         /* why a parked box was not used; or "" */
+        bool unserved;              /* because there is no resident */
+        struct cordon_box *session; /* this is a run in it; or NULL */
+        char remote[64];            /* a session of another process: its run id; or "" */
+        cordon_policy *own_policy;  /* and its policy, which goes with this handle; or NULL */
+        bool has_words;             /* the session has `words`, which are fetched */
+        struct buf recipe;          /* of a session: see session_recipe.c */
         bool over;
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */
         struct host_facts facts;
-        unsigned tried;         /* walls, of those that the policy lets choose from */
-        struct err first_error; /* why the first wall could not be raised */
-        unsigned short rows, columns;
+        unsigned tried;                 /* walls, of those that the policy lets choose from */
+        struct err first_error;         /* why the first wall could not be raised */
         _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
         char limits_hit[128];
         char lost[320];
@@ -233,13 +199,13 @@ int api_parked_keep(struct cordon_box *b, struct err *e); /* b->box becomes b->p
 void api_parked_free(struct api_parked *p);
 /* A box of the resident's that fits the plan; NULL: none, and b->cold_why says why, if there is a resident.
  */
-struct box *api_pool_take(struct cordon_box *b, const struct plan *plan, const struct box_config *c);
+struct box *api_pool_take(struct cordon_box *b, const struct plan *plan);
 /* The key of a plan with this box's options; sends the resident what it needs to park boxes of it: `size` of
  * them, or with 0 as many as it likes. */
 int api_park_key(const struct cordon_box *b, const struct plan *p, uint8_t ret[32]);
 int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsigned size,
                   const uint8_t key[32], struct err *e);
-struct box_config api_box_config(const struct cordon_box *b); /* of a box that has a plan: borrowed from it */
+void api_plan_set(struct cordon_box *b, const struct plan *p); /* b->c has it, and what follows from it */
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* see struct box_config */
 enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
 /* api_start.c: the policy is checked, the host looked at. */
@@ -300,12 +266,12 @@ void api_grants_done(struct cordon_box *b);
 int api_recording(struct cordon_box *b, struct err *e);
 /* api_work.c: records the outcome of an interrupted apply. */
 bool api_work_settled(const struct work_settled *s);
-struct box_recording api_recording_of(const struct cordon_box *b);
+void api_recording_done(struct cordon_box *b);
 
 /* api_start.c: reads the places file and the recorded exchanges, if there are any. */
 int api_places(struct cordon_box *b, struct err *e);
-/* api_label.c: finds b->label, and refuses a door that is not fit for what the run may read. */
-int api_label(struct cordon_box *b, const struct box_config *c, struct err *e);
+/* api_label.c: finds its label, and refuses a door that is not fit for what the run may read. */
+int api_label(struct cordon_box *b, struct err *e);
 struct label api_label_most(const struct cordon_box *b); /* with all that it may come to read; after that */
 /* api_touch.c: with `rule touch`, the labelled places that the wall can keep shut. */
 int api_touch(struct cordon_box *b, enum wall_kind wall, const char *cwd, struct err *e);
@@ -409,5 +375,3 @@ struct api_functions {
         cordon_wasm_function calls[HOST_FUNCTIONS];
         unsigned count;
 };
-/* As struct box_calls wants it; `ctx` is a struct api_functions. */
-int api_call_function(void *ctx, uint32_t index, uint64_t *slots);

@@ -55,7 +55,7 @@ unsigned cordon_box_tool_ask(cordon_box *b, const char *tool, const void *args, 
 
 void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned number, int yes), void *ctx)
 {
-        b->on_tool = (struct box_on_tool){ fn, ctx };
+        b->c.on_tool = (struct box_on_tool){ fn, ctx };
 }
 
 static int cannot(struct err *e, const char *name)

@@ -9,11 +9,10 @@
 
 int api_set_ledger(struct cordon_box *b, const char *value)
 {
-        static const char *const words[] = { "on", "off", "require" };
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        static const char *const words[] = { "", "on", "off", "require" };
+        for (size_t i = BOX_LEDGER_ON; i < sizeof words / sizeof *words; i++)
                 if (strcmp(value, words[i]) == 0) {
-                        b->ledger = (enum box_ledger) i;
-                        b->ledger_said = true;
+                        b->c.ledger = (enum box_ledger) i;
                         return 0;
                 }
 
@@ -30,14 +29,15 @@ int api_set_cause(struct cordon_box *b, const char *run)
 
         /* Three parts, as the ids of runs and replies have: a name would be a cause that cannot be found. */
         const char *dash = strchr(run, '-');
-        if (n == 0 || n + 5 > sizeof b->cause || !dash || !strchr(dash + 1, '-'))
+        if (n == 0 || n + 5 > sizeof b->c.cause || !dash || !strchr(dash + 1, '-'))
                 return -1;
 
         if (run[n] && (run[n] != '@' || str_to_u64(span_str(run + n + 1), &clock) < 0 || clock > clock_max))
                 return -1;
 
-        (void) snprintf(b->cause, sizeof b->cause, "%.*s%s", (int) n, run, memchr(run, '.', n) ? "" : ".end");
-        b->cause_clock = clock;
+        (void) snprintf(b->c.cause, sizeof b->c.cause, "%.*s%s", (int) n, run,
+                        memchr(run, '.', n) ? "" : ".end");
+        b->c.cause_clock = clock;
         return 0;
 }
 
@@ -45,15 +45,15 @@ void api_prepare_ledger(struct cordon_box *b)
 {
         const char *asked = context_get(b->policy->cx, "CORDON_LEDGER"),
                    *in = context_get(b->policy->cx, "TRACEPARENT");
-        if (!b->ledger_said && asked)
+        if (b->c.ledger == BOX_LEDGER_UNSET && asked)
                 (void) api_set_ledger(b, asked);
 
-        if (b->ledger == BOX_LEDGER_OFF)
+        if (b->c.ledger == BOX_LEDGER_OFF)
                 return;
 
-        b->trace_in[0] = '\0';
+        b->c.trace_in[0] = '\0';
         if (ledger_trace_valid(in))
-                memcpy(b->trace_in, in, sizeof b->trace_in);
+                memcpy(b->c.trace_in, in, sizeof b->c.trace_in);
 
-        ledger_trace_child(in, b->trace_out);
+        ledger_trace_child(in, b->c.trace_out);
 }

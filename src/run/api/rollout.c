@@ -328,7 +328,7 @@ static void tell_ledger(const cordon_canary *c, const cordon_box *b, const char 
 {
         char parent[LEDGER_ID_MAX];
         struct err ignored;
-        struct ledger *l = b->ledger == BOX_LEDGER_OFF ? NULL : api_log_as(c->cx, "canary", &ignored);
+        struct ledger *l = b->c.ledger == BOX_LEDGER_OFF ? NULL : api_log_as(c->cx, "canary", &ignored);
         if (!l)
                 return;
 

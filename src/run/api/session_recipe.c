@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FORMAT = 2 };
+enum { FORMAT = 3 };
 
 /* ---- texts of a placeholder ---- */
 
@@ -50,12 +50,13 @@ int api_recipe_make(struct cordon_box *b, struct err *e)
         buf_printf(out,
                    "{\"format\":%d,\"observe\":%d,\"trip\":%u,\"stage\":%d,\"ledger\":%d,\"root\":%d,"
                    "\"words\":%d",
-                   FORMAT, b->observe, b->trip, b->stage, b->ledger, b->root_inside, b->words >= 0);
+                   FORMAT, b->c.observe, b->c.trip, b->c.stage, b->c.ledger, b->root_inside,
+                   b->c.words != NULL);
         put_text(out, "policy", buf_str(&policy));
         put_text(out, "stock", buf_str(&stock));
         put_text(out, "work", b->policy->work);
         put_text(out, "home", b->policy->home);
-        put_text(out, "name", b->name);
+        put_text(out, "name", b->c.name);
         buf_puts(out, ",\"told\":[");
         for (size_t i = 0; i < b->told_count; i++) {
                 buf_puts(out, i ? "," : "");
@@ -63,7 +64,7 @@ int api_recipe_make(struct cordon_box *b, struct err *e)
         }
 
         buf_puts(out, "],\"canaries\":[");
-        for (unsigned i = 0; i < b->canary_count; i++) {
+        for (unsigned i = 0; i < b->c.canary_count; i++) {
                 buf_puts(out, i ? ",{\"n\":0" : "{\"n\":0");
                 put_text(out, "name", b->canaries[i].name);
                 put_text(out, "value", b->canaries[i].value);
@@ -110,16 +111,16 @@ static int read_told(struct cordon_box *b, const struct json *list)
 /* Returns -1 for a form that is not ours. */
 static int read_canaries(struct cordon_box *b, const struct json *list)
 {
-        for (const struct json *c = list ? list->child : NULL; c && b->canary_count < API_CANARIES_MAX;
+        for (const struct json *c = list ? list->child : NULL; c && b->c.canary_count < API_CANARIES_MAX;
              c = c->next) {
-                struct api_canary *to = &b->canaries[b->canary_count];
+                struct api_canary *to = &b->canaries[b->c.canary_count];
                 (void) snprintf(to->name, sizeof to->name, "%s", json_text(c, "name"));
                 (void) snprintf(to->value, sizeof to->value, "%s", json_text(c, "value"));
                 to->form = number_of(c, "form");
                 if (to->form > API_CANARIES_OWN)
                         return -1;
 
-                b->canary_words[b->canary_count++] = (struct box_canary){ to->name, to->value };
+                b->canary_words[b->c.canary_count++] = (struct box_canary){ to->name, to->value };
         }
 
         return 0;
@@ -134,14 +135,13 @@ static int read_all(struct cordon_box *b, const struct json *o, struct err *e)
             read_canaries(b, json_get(o, "canaries")) < 0)
                 return err_set(e, ERR_USAGE, 0, "the session belongs to another version of cordon");
 
-        b->observe = (enum box_observe) observe;
-        b->stage = (enum policy_stage) stage;
-        b->trip = number_of(o, "trip");
+        b->c.observe = (enum box_observe) observe;
+        b->c.stage = (enum policy_stage) stage;
+        b->c.trip = number_of(o, "trip");
         b->root_inside = number_of(o, "root");
-        b->ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
-        b->ledger_said = true;
+        b->c.ledger = number_of(o, "ledger") == BOX_LEDGER_OFF ? BOX_LEDGER_OFF : BOX_LEDGER_ON;
         b->has_words = number_of(o, "words");
-        (void) snprintf(b->name, sizeof b->name, "%s", json_text(o, "name"));
+        (void) snprintf(b->c.name, sizeof b->c.name, "%s", json_text(o, "name"));
         if (api_stock_set(b->policy, json_text(o, "stock")) < 0 || read_told(b, json_get(o, "told")) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for a session");
 

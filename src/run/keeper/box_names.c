@@ -43,7 +43,7 @@ static int cannot(const char *name, struct err *e)
 int names_claim(struct box *b, struct err *e)
 {
         const char *name = b->c.name;
-        if (!name)
+        if (!name[0])
                 return 0;
 
         AUTO_FD(dir, store_open(b->c.cx, e));

@@ -100,7 +100,7 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
                                 .policy = policy_digest(b->c.policy),
                                 .asks = asking_lines(b, &mem),
                                 .people = &b->c.askers,
-                                .on = b->c.work_on,
+                                .on = b->c.work_on[0] ? b->c.work_on : NULL,
                                 .copy = b->c.work_copy,
                                 .session = b->c.session,
                                 .keep = b->c.work_keep,
@@ -124,7 +124,7 @@ static int begin(struct box *b, struct work_door_ask *doors, const char **pins, 
 int keeper_work_begin(struct box *b, struct err *e)
 {
         const struct plan *p = b->c.plan;
-        if (p->edits == 0 && !b->c.work_on && !b->c.work_keep)
+        if (p->edits == 0 && !b->c.work_on[0] && !b->c.work_keep)
                 return 0;
 
         if (p->edits == 0) {

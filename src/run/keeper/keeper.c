@@ -30,7 +30,7 @@ static void take_run(struct box *b)
         b->run.r.module_code = c->module_code;
         b->run.r.label = c->label;
         name_gpus(c->plan, b->run.r.gpus, sizeof b->run.r.gpus);
-        (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name ? c->name : c->plan->box);
+        (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", c->name[0] ? c->name : c->plan->box);
         b->run.log_on = c->io.out[0] < 0 && !c->io.sink;
 }
 

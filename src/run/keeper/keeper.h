@@ -166,9 +166,10 @@ enum box_trip {
 };
 /* "calls" ..., "all"; adds to *bits. -1: another word. */
 int box_trip_find(struct span name, unsigned *bits);
-/* Whether the run is recorded. Zero records, and goes on if that fails. */
-enum box_ledger { BOX_LEDGER_ON = 0, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
+/* Whether the run is recorded. Zero records, and goes on if that fails; a variable may say otherwise. */
+enum box_ledger { BOX_LEDGER_UNSET = 0, BOX_LEDGER_ON, BOX_LEDGER_OFF, BOX_LEDGER_REQUIRE };
 
+/* What a face asks for: the one configuration of a run. struct cordon_box contains it. */
 struct box_config {
         const struct cordon_context *cx;     /* of the caller; outlives the box */
         const struct plan *plan;             /* borrowed until box_free() */
@@ -182,7 +183,7 @@ struct box_config {
         struct label label;      /* of what the run is handed: box_label_in() */
         uint64_t label_index;    /* the index of labels that it was read from: stamp_version() */
         struct label touch_rest; /* of what `rule touch` cannot shut */
-        const struct box_shut {  /* labelled places that open when they are touched, as the plan has them */
+        struct box_shut {        /* labelled places that open when they are touched, as the plan has them */
                 char *path;
                 struct label label;
         } * shut;
@@ -199,7 +200,7 @@ struct box_config {
         unsigned handle_count;
         const struct box_schema *schemas;
         unsigned schema_count;
-        const char *name;             /* --name, or NULL */
+        char name[NAME_MAX_BYTES];    /* --name, or "" */
         bool require_groups;          /* --require-limit: no rlimit fallback */
         unsigned short rows, columns; /* of the terminal at the start */
         bool single_thread;           /* the calling program has one thread */
@@ -209,17 +210,17 @@ struct box_config {
         unsigned canary_count;
         bool signals_stay_in; /* Landlock keeps the payload's signals from the observer beside it */
         enum box_ledger ledger;
-        const char *trace_in, *trace_out; /* W3C trace context of the caller and of the run; or NULL */
-        const char *cause;                /* id of the record that led to this run, or NULL */
+        char trace_in[56], trace_out[56]; /* W3C trace context of the caller and of the run; or "" */
+        char cause[64];                   /* id of the record that led to this run, or "" */
         uint64_t cause_clock;             /* its logical clock, if another ledger has it */
-        bool trial;                       /* learning tries doors: the ledger records that */
-        const char *home;                 /* the caller's, for hints; or NULL */
-        uid_t uid;                        /* the caller */
-        struct gate_people askers;        /* of a face: who asked for this box; none: it is of no face */
+        bool trial; /* learning tries doors: a policy is not judged by this run, and the ledger says so */
+        const char *home;          /* the caller's, for hints; or NULL */
+        uid_t uid;                 /* the caller */
+        struct gate_people askers; /* of a face: who asked for this box; none: it is of no face */
         gid_t gid;
         bool root;                    /* the caller can map another id */
         struct context_tenant tenant; /* whose box it is; zero: nobody's in particular */
-        const char *work_on;          /* continue in the overlay of this run; or NULL */
+        char work_on[WORK_RUN_MAX];   /* continue in the overlay of this run; or "" */
         enum work_copy work_copy;     /* in a copy of it, which is this run's own */
         bool work_keep;               /* keep the overlay although nothing changed */
         bool keep_output;             /* for box_logs() after the end; only if it goes nowhere else */

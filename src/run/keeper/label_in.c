@@ -118,7 +118,7 @@ static void join_overlay(struct ways_in *w)
         char state[STORE_PATH_MAX], path[STORE_PATH_MAX + WORK_RUN_MAX + 8], run[WORK_RUN_MAX];
         const char *on = w->c->work_on;
         struct err ignored;
-        if (!on || store_path(w->c->cx, state, &ignored) < 0)
+        if (!on[0] || store_path(w->c->cx, state, &ignored) < 0)
                 return;
 
         bool found = w->c->work_copy != WORK_COPY_RUNNING && work_find(w->c->cx, on, run, &ignored) == 0;

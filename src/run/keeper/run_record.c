@@ -67,9 +67,9 @@ static int add_start(struct run *run, struct err *e)
 
         r.name = "start";
         r.policy = policy_digest(run->c->policy);
-        r.trace_in = run->c->trace_in;
-        r.trace_out = run->c->trace_out;
-        if (run->c->cause)
+        r.trace_in = run->c->trace_in[0] ? run->c->trace_in : NULL;
+        r.trace_out = run->c->trace_out[0] ? run->c->trace_out : NULL;
+        if (run->c->cause[0])
                 r.parents[r.parent_count++] = run->c->cause;
 
         r.clock_seen = run->c->cause_clock;
