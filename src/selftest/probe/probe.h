@@ -86,8 +86,11 @@ struct probe {
                 *layers; /* layers expected to deny it, separated by commas, the first to answer in front */
         int (*run)(struct probe_result *r);
         enum probe_promise promise;
-        const char *what; /* of by_call(): the call in words, its number and its arguments */
-        long call[7];
+        /* Data for a function that several rows share. */
+        const char *what;         /* in words */
+        long call[7];             /* a system call and its arguments, or other numbers */
+        int also;                 /* by_call(): another errno that is a refusal */
+        const char *const *paths; /* ended by NULL */
 };
 
 /* All of them, in the order in which they run. */

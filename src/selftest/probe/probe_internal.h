@@ -5,6 +5,7 @@
 #include "selftest/probe/probe.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/types.h>
 
 /* Each returns the outcome, so that `return held(...)` reads well. */
@@ -60,15 +61,62 @@ const char *canary(const struct probe_result *r, const char *name);
         }
 /* The same of CLASS, which a file defines, and PROMISED. */
 #define ROW(claim, means, by, fn) CLAIM(claim, CLASS, means, by, fn, PROMISED)
-/* An attempt that is one system call, whose success or answer by the kernel itself is the escape. */
-#define CALL(claim, means, by, words, ...)                                                                   \
+/* The same with more members: of struct probe, behind its `run`. */
+#define WITH(claim, class, means, by, fn, kept, ...)                                                         \
         {                                                                                                    \
-                .name = claim, .cls = CLASS, .success = means, .layers = by, .run = by_call, .what = words,  \
-                .call = {                                                                                    \
-                        __VA_ARGS__                                                                          \
-                }                                                                                            \
+                .name = claim, .cls = class, .success = means, .layers = by, .run = fn, .promise = kept,     \
+                __VA_ARGS__                                                                                  \
         }
+/* An attempt that is one system call. CALL: an answer of the kernel itself is an escape, ANSWER: success is.
+ */
+#define CALL(claim, means, by, words, ...) CALL_OR(claim, means, by, words, 0, __VA_ARGS__)
+#define CALL_OR(claim, means, by, words, errno_too, ...)                                                     \
+        WITH(claim, CLASS, means, by, by_call, PROMISED, .what = words, .also = errno_too,                   \
+             .call = { __VA_ARGS__ })
+#define ANSWER(claim, means, by, words, ...) NUMBERS(claim, means, by, by_answer, words, __VA_ARGS__)
+/* A function that several rows share, with its words and numbers, or with its strings. */
+#define NUMBERS(claim, means, by, fn, words, ...)                                                            \
+        WITH(claim, CLASS, means, by, fn, PROMISED, .what = words, .call = { __VA_ARGS__ })
+#define STRINGS(claim, means, by, fn, ...)                                                                   \
+        WITH(claim, CLASS, means, by, fn, PROMISED, .paths = (const char *const[]){ __VA_ARGS__, NULL })
+/* An attempt to open each of some paths. */
+#define OPENS(claim, means, by, flags, ...)                                                                  \
+        WITH(claim, CLASS, means, by, by_opens, PROMISED, .call = { flags },                                 \
+             .paths = (const char *const[]){ __VA_ARGS__, NULL })
+#define READS(claim, means, by, ...)  STRINGS(claim, means, by, by_opens, __VA_ARGS__)
+#define WRITES(claim, means, by, ...) STRINGS(claim, means, by, by_writes, __VA_ARGS__)
+
+#define PROBE_PTR(p) ((long) (p))
+/* In a call: values of the box. OF_CANARY: a file of the host's directory, named by the first string. */
+enum {
+        OF_CANARY = INT_MIN,
+        OF_MADE_PATH,
+        OF_MADE_FD,
+        OF_BYSTANDER,
+        OF_KEEPER,
+        OF_KEY,
+};
+/* A call with a path, which some machines have only with a directory in front. */
+#ifdef __x86_64__
+#define BY_PATH(old, at) SYS_##old
+#else
+#define BY_PATH(old, at) SYS_##at, AT_FDCWD
+#endif
+
+struct probe_made {
+        char path[128];
+        int fd;
+};
+/* Makes a file in a place that the box may write. */
+bool probe_make(struct probe_made *m, const char *name);
+/* Makes the call of the row. `made`: NULL if it has no file that was made. */
+long probe_call(const struct probe_result *r, const struct probe_made *made);
 int by_call(struct probe_result *r);
+int by_answer(struct probe_result *r);
+int by_made(struct probe_result *r);   /* by_answer() on a file that was made */
+int by_canary(struct probe_result *r); /* by_answer() on the canary; the second string is the effect's word */
+int by_opens(struct probe_result *r);
+int by_writes(struct probe_result *r);
 
 struct probe_list {
         const struct probe *rows;

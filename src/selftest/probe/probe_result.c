@@ -127,12 +127,6 @@ int by_reach(struct probe_result *r, long reply, const char *call, int also)
         return escaped(r, "%s was answered by the kernel itself: %s", call, errno_name(errno));
 }
 
-int by_call(struct probe_result *r)
-{
-        const long *c = r->probe->call;
-        return by_reach(r, syscall(c[0], c[1], c[2], c[3], c[4], c[5], c[6]), r->probe->what, 0);
-}
-
 void says_canary(struct probe_result *r)
 {
         (void) snprintf(r->effect, sizeof r->effect, "read %s", canary(r, "secret"));

@@ -11,6 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#define CLASS PROBE_ABI
+
 struct call {
         long nr, a, b, c;
         long reply;
@@ -50,9 +52,10 @@ static void call_x32(void *arg)
         _exit(reply < 0 && errno == ENOSYS ? 38 : 1);
 }
 
-static int i386(struct probe_result *r, long nr, const char *what)
+static int i386(struct probe_result *r)
 {
-        struct call c = { .nr = nr,
+        const char *what = r->probe->what;
+        struct call c = { .nr = r->probe->call[0],
                           .a = 23 /* a call of ipc and of socketcall that there is; no id or path */ };
         int status = child_status(call_i386, &c);
         if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 38)
@@ -60,42 +63,32 @@ static int i386(struct probe_result *r, long nr, const char *what)
         return by_death(r, status, what);
 }
 
-static int x32(struct probe_result *r, long nr, const char *what)
+static int x32(struct probe_result *r)
 {
-        struct call c = { .nr = nr };
+        const char *what = r->probe->what;
+        struct call c = { .nr = r->probe->call[0] };
         int status = child_status(call_x32, &c);
         if (status != -1 && WIFEXITED(status) && WEXITSTATUS(status) == 38)
                 return held(r, "%s: this kernel does not have it", what);
         return by_death(r, status, what);
 }
 
-static int i386_getpid(struct probe_result *r) { return i386(r, 20, "getpid by int 0x80"); }
-static int i386_mount(struct probe_result *r) { return i386(r, 21, "mount by int 0x80"); }
-static int i386_uring(struct probe_result *r) { return i386(r, 425, "io_uring_setup by int 0x80"); }
-static int i386_socketcall(struct probe_result *r) { return i386(r, 102, "socketcall by int 0x80"); }
-static int i386_ipc(struct probe_result *r) { return i386(r, 117, "ipc by int 0x80"); }
-static int i386_unshare(struct probe_result *r) { return i386(r, 310, "unshare by int 0x80"); }
-static int x32_getpid(struct probe_result *r) { return x32(r, 39, "getpid by an x32 number"); }
-static int x32_ptrace(struct probe_result *r) { return x32(r, 521, "ptrace by an x32 number"); }
-static int x32_exec(struct probe_result *r) { return x32(r, 520, "execve by an x32 number"); }
-static int x32_native(struct probe_result *r) { return x32(r, 425, "io_uring_setup by an x32 number"); }
-
 /* A far call into the 32-bit code segment, then `syscall` is a compat entry on some processors: by int 0x80
  * it is always one, from 64-bit code as well, so the number's meaning must come from the entry and not from
  * the segment. */
-#define FOREIGN(name, fn)                                                                                    \
-        CLAIM(name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp", fn, PROMISED)
+#define FOREIGN(claim, fn, words, nr)                                                                        \
+        NUMBERS(claim, "the filter judges the wrong numbers", "seccomp", fn, words, nr)
 static const struct probe rows[] = {
-        FOREIGN("i386 calls are closed: getpid", i386_getpid),
-        FOREIGN("i386 calls are closed: mount", i386_mount),
-        FOREIGN("i386 calls are closed: io_uring_setup", i386_uring),
-        FOREIGN("i386 calls are closed: socketcall", i386_socketcall),
-        FOREIGN("i386 calls are closed: ipc", i386_ipc),
-        FOREIGN("i386 calls are closed: unshare", i386_unshare),
-        FOREIGN("x32 calls are closed: getpid", x32_getpid),
-        FOREIGN("x32 calls are closed: ptrace", x32_ptrace),
-        FOREIGN("x32 calls are closed: execve", x32_exec),
-        FOREIGN("x32 calls are closed: io_uring_setup", x32_native),
+        FOREIGN("i386 calls are closed: getpid", i386, "getpid by int 0x80", 20),
+        FOREIGN("i386 calls are closed: mount", i386, "mount by int 0x80", 21),
+        FOREIGN("i386 calls are closed: io_uring_setup", i386, "io_uring_setup by int 0x80", 425),
+        FOREIGN("i386 calls are closed: socketcall", i386, "socketcall by int 0x80", 102),
+        FOREIGN("i386 calls are closed: ipc", i386, "ipc by int 0x80", 117),
+        FOREIGN("i386 calls are closed: unshare", i386, "unshare by int 0x80", 310),
+        FOREIGN("x32 calls are closed: getpid", x32, "getpid by an x32 number", 39),
+        FOREIGN("x32 calls are closed: ptrace", x32, "ptrace by an x32 number", 521),
+        FOREIGN("x32 calls are closed: execve", x32, "execve by an x32 number", 520),
+        FOREIGN("x32 calls are closed: io_uring_setup", x32, "io_uring_setup by an x32 number", 425),
 };
 #else
 #include "base/fd.h"
@@ -130,15 +123,16 @@ static void run_program(void *arg)
         _exit(errno == EACCES ? 113 : errno == ENOEXEC ? 108 : 112);
 }
 
-static int arm(struct probe_result *r, unsigned nr, const char *what)
+static int arm(struct probe_result *r)
 {
+        const char *what = r->probe->what;
         unsigned char program[256] = { 0 };
         char path[128];
         AUTO_FD(fd, make_file(path, "arm", 0700));
         if (fd < 0)
                 return refused(r, "writing a foreign program");
 
-        bool written = fd_write_all(fd, program, arm_program(program, nr)) == 0;
+        bool written = fd_write_all(fd, program, arm_program(program, (unsigned) r->probe->call[0])) == 0;
         fd_close(&fd);
         int status = written ? child_status(run_program, path) : -1;
         (void) unlink(path);
@@ -148,14 +142,11 @@ static int arm(struct probe_result *r, unsigned nr, const char *what)
         return by_death(r, status, what);
 }
 
-static int arm_getpid(struct probe_result *r) { return arm(r, 20, "getpid by an AArch32 program"); }
-static int arm_uring(struct probe_result *r) { return arm(r, 425, "io_uring_setup by an AArch32 program"); }
-
-#define FOREIGN(name, fn)                                                                                    \
-        CLAIM(name, PROBE_ABI, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, PROMISED)
+#define FOREIGN(claim, fn, words, nr)                                                                        \
+        NUMBERS(claim, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, words, nr)
 static const struct probe rows[] = {
-        FOREIGN("AArch32 calls are closed: getpid", arm_getpid),
-        FOREIGN("AArch32 calls are closed: io_uring_setup", arm_uring),
+        FOREIGN("AArch32 calls are closed: getpid", arm, "getpid by an AArch32 program", 20),
+        FOREIGN("AArch32 calls are closed: io_uring_setup", arm, "io_uring_setup by an AArch32 program", 425),
 };
 #endif
 const struct probe_list probes_abi = PROBE_LIST(rows);

@@ -20,19 +20,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int shm_key(struct probe_result *r)
-{
-        return by_reply(r, shmget((key_t) r->world->key, 0, 0), "shmget of the host's segment");
-}
-static int msg_key(struct probe_result *r)
-{
-        return by_reply(r, msgget((key_t) r->world->key, 0), "msgget of the host's queue");
-}
-static int sem_key(struct probe_result *r)
-{
-        return by_reply(r, semget((key_t) r->world->key, 0, 0), "semget of the host's semaphores");
-}
-
 /* Asks by index, as `ipcs` does: an id needs no key. */
 static int shm_all(struct probe_result *r)
 {
@@ -169,17 +156,6 @@ static int hint_shared(struct probe_result *r)
         return by_reply(r, fcntl(fd, 1024 + 12 /* F_SET_RW_HINT */, &none), "a write hint on a shared file");
 }
 
-/* The access time of a shared file is a covert bit as well. */
-static int atime_shared(struct probe_result *r)
-{
-        return by_reply(r, utimensat(AT_FDCWD, "/usr/lib/os-release", NULL, 0), "touching a shared file");
-}
-
-static int attr_shared(struct probe_result *r)
-{
-        return by_reply(r, chmod("/usr/lib/os-release", 0644), "chmod of a shared file");
-}
-
 /* Opens them: another probe reports that they exist behind the process wall. */
 static int tmp_shared(struct probe_result *r)
 {
@@ -219,9 +195,12 @@ static int loop_port(struct probe_result *r)
 
 static const struct probe rows[] = {
 #define CLASS PROBE_CHANNELS
-        ROW("no shared segment of the host", "memory is shared", "ipc,seccomp", shm_key),
-        ROW("no message queue of the host", "messages are shared", "ipc,seccomp", msg_key),
-        ROW("no semaphores of the host", "bits are shared", "ipc,seccomp", sem_key),
+        ANSWER("no shared segment of the host", "memory is shared", "ipc,seccomp",
+               "shmget of the host's segment", SYS_shmget, OF_KEY, 0, 0),
+        ANSWER("no message queue of the host", "messages are shared", "ipc,seccomp",
+               "msgget of the host's queue", SYS_msgget, OF_KEY, 0),
+        ANSWER("no semaphores of the host", "bits are shared", "ipc,seccomp",
+               "semget of the host's semaphores", SYS_semget, OF_KEY, 0, 0),
         ROW("no segment at all is in view", "memory is shared", "ipc,seccomp", shm_all),
         ROW("no POSIX queue of the host", "messages are shared", "ipc,seccomp", queue_name),
         ROW("/dev/shm is not the host's", "memory is shared", "mount,landlock", posix_shm),
@@ -239,10 +218,11 @@ static const struct probe rows[] = {
         ROW("no inotify on files that all boxes share", "the host's programs are observed", "seccomp",
             inotify_shared),
         ROW("no hint on files that all boxes share", "two boxes signal each other", "seccomp", hint_shared),
-        ROW("no times of files that all boxes share", "two boxes signal each other", "mount,user",
-            atime_shared),
-        ROW("no modes of files that all boxes share", "two boxes signal each other", "mount,user",
-            attr_shared),
+        /* The access time of a shared file is a covert bit as well. */
+        ANSWER("no times of files that all boxes share", "two boxes signal each other", "mount,user",
+               "touching a shared file", SYS_utimensat, AT_FDCWD, PROBE_PTR("/usr/lib/os-release"), 0, 0),
+        ANSWER("no modes of files that all boxes share", "two boxes signal each other", "mount,user",
+               "chmod of a shared file", BY_PATH(chmod, fchmodat), PROBE_PTR("/usr/lib/os-release"), 0644),
         ROW("/tmp is not the host's", "files are shared", "mount,landlock", tmp_shared),
         ROW("abstract names are the box's own", "two boxes signal each other", "net,seccomp", abstract_bind),
         ROW("ports are the box's own", "two boxes signal each other", "net,seccomp", loop_port),

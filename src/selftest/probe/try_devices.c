@@ -11,78 +11,25 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-static int open_each(struct probe_result *r, const char *const *paths, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
-        return PROBE_HELD;
-}
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-
-static int disks(struct probe_result *r)
-{
-        static const char *const paths[] = { "/dev/vda",
-                                             "/dev/vda1",
-                                             "/dev/vdb",
-                                             "/dev/sda",
-                                             "/dev/sda1",
-                                             "/dev/nvme0n1",
-                                             "/dev/mapper/control",
-                                             "/dev/dm-0",
-                                             "/dev/md0",
-                                             "/dev/loop0",
-                                             "/dev/loop-control",
-                                             "/dev/sr0",
-                                             "/dev/sg0",
-                                             "/dev/ram0",
-                                             "/dev/zram0",
-                                             "/dev/mtd0",
-                                             "/dev/pmem0" };
-        return open_each(r, paths, COUNT(paths));
-}
-
-static int powers(struct probe_result *r)
-{
-        static const char *const paths[] = { "/dev/kvm",       "/dev/vhost-net",      "/dev/vhost-vsock",
-                                             "/dev/vsock",     "/dev/net/tun",        "/dev/fuse",
-                                             "/dev/cuse",      "/dev/uinput",         "/dev/input/event0",
-                                             "/dev/dri/card0", "/dev/dri/renderD128", "/dev/snd/controlC0",
-                                             "/dev/video0",    "/dev/tpm0",           "/dev/rtc0",
-                                             "/dev/watchdog",  "/dev/hpet",           "/dev/cpu/0/msr",
-                                             "/dev/nvram",     "/dev/vfio/vfio",      "/dev/hwrng",
-                                             "/dev/autofs",    "/dev/btrfs-control",  "/dev/snapshot",
-                                             "/dev/ppp" };
-        return open_each(r, paths, COUNT(paths));
-}
-
 /* A node that cannot be opened is not a device: the effect counts. */
-static int make_node(struct probe_result *r, mode_t type, unsigned major, unsigned minor, const char *what)
+static int make_node(struct probe_result *r)
 {
+        const struct probe *p = r->probe;
         char path[128];
         AUTO_FD(fd, make_file(path, "node", 0600));
         if (fd < 0)
                 return refused(r, "finding a place for the node");
 
         (void) unlink(path);
-        if (mknod(path, type | 0666, makedev(major, minor)) < 0)
-                return refused(r, what);
+        if (mknod(path, (mode_t) p->call[0] | 0666, makedev((unsigned) p->call[1], (unsigned) p->call[2])) <
+            0)
+                return refused(r, p->what);
 
         AUTO_FD(node, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-        int o = node >= 0 ? escaped(r, "%s made a node that opens", what)
-                          : escaped(r, "%s made a node", what);
+        int o = node >= 0 ? escaped(r, "%s made a node that opens", p->what)
+                          : escaped(r, "%s made a node", p->what);
         (void) unlink(path);
         return o;
-}
-
-static int node_disk(struct probe_result *r) { return make_node(r, S_IFBLK, 254, 0, "mknod of the disk"); }
-static int node_mem(struct probe_result *r) { return make_node(r, S_IFCHR, 1, 1, "mknod of /dev/mem"); }
-static int node_null(struct probe_result *r) { return make_node(r, S_IFCHR, 1, 3, "mknod of /dev/null"); }
-
-/* Character device 0:0 is an overlay's whiteout, and needs no privilege from the kernel. */
-static int node_whiteout(struct probe_result *r)
-{
-        return make_node(r, S_IFCHR, 0, 0, "mknod of a whiteout");
 }
 
 static int node_at(struct probe_result *r)
@@ -137,7 +84,7 @@ static int known_only(struct probe_result *r)
                 char path[300];
                 (void) snprintf(path, sizeof path, "/dev/%s", e->d_name);
                 bool known = false;
-                for (size_t i = 0; i < COUNT(own); i++)
+                for (size_t i = 0; i < sizeof own / sizeof *own; i++)
                         known = known || strcmp(own[i], e->d_name) == 0;
                 if (known || lstat(path, &st) < 0 || (!S_ISCHR(st.st_mode) && !S_ISBLK(st.st_mode)))
                         continue;
@@ -160,32 +107,36 @@ static int random_ioctl(struct probe_result *r)
                         "ioctl(RNDADDTOENTCNT)");
 }
 
-static int debug_files(struct probe_result *r)
-{
-        static const char *const paths[] = { "/sys/kernel/debug",         "/sys/kernel/debug/sched",
-                                             "/sys/kernel/tracing/trace", "/debug",
-                                             "/proc/sys/debug",           "/proc/fs" };
-        return open_each(r, paths, COUNT(paths));
-}
-
 static const struct probe rows[] = {
 #define CLASS PROBE_DEVICES
-        ROW("no disk is here", "every file of the host, raw", "mount,landlock", disks),
-        ROW("no device of power is here", "virtual machines, FUSE, input, video", "mount,landlock", powers),
+#define ALL   "seccomp,landlock,nested-user,capabilities,mount"
+        READS("no disk is here", "every file of the host, raw", "mount,landlock", "/dev/vda", "/dev/vda1",
+              "/dev/vdb", "/dev/sda", "/dev/sda1", "/dev/nvme0n1", "/dev/mapper/control", "/dev/dm-0",
+              "/dev/md0", "/dev/loop0", "/dev/loop-control", "/dev/sr0", "/dev/sg0", "/dev/ram0",
+              "/dev/zram0", "/dev/mtd0", "/dev/pmem0"),
+        READS("no device of power is here", "virtual machines, FUSE, input, video", "mount,landlock",
+              "/dev/kvm", "/dev/vhost-net", "/dev/vhost-vsock", "/dev/vsock", "/dev/net/tun", "/dev/fuse",
+              "/dev/cuse", "/dev/uinput", "/dev/input/event0", "/dev/dri/card0", "/dev/dri/renderD128",
+              "/dev/snd/controlC0", "/dev/video0", "/dev/tpm0", "/dev/rtc0", "/dev/watchdog", "/dev/hpet",
+              "/dev/cpu/0/msr", "/dev/nvram", "/dev/vfio/vfio", "/dev/hwrng", "/dev/autofs",
+              "/dev/btrfs-control", "/dev/snapshot", "/dev/ppp"),
         ROW("no device but the known is here", "a device nobody thought of", "mount,landlock", known_only),
-        ROW("no node of a disk can be made", "every file of the host, raw",
-            "seccomp,landlock,nested-user,capabilities,mount", node_disk),
-        ROW("no node of memory can be made", "all memory of the machine",
-            "seccomp,landlock,nested-user,capabilities,mount", node_mem),
-        ROW("no node of a plain device can be made", "the wall against nodes is down",
-            "seccomp,landlock,nested-user,capabilities,mount", node_null),
-        ROW("no whiteout can be made", "overlays are misled", "seccomp,landlock", node_whiteout),
+        NUMBERS("no node of a disk can be made", "every file of the host, raw", ALL, make_node,
+                "mknod of the disk", S_IFBLK, 254, 0),
+        NUMBERS("no node of memory can be made", "all memory of the machine", ALL, make_node,
+                "mknod of /dev/mem", S_IFCHR, 1, 1),
+        NUMBERS("no node of a plain device can be made", "the wall against nodes is down", ALL, make_node,
+                "mknod of /dev/null", S_IFCHR, 1, 3),
+        /* Character device 0:0 is an overlay's whiteout, and needs no privilege from the kernel. */
+        NUMBERS("no whiteout can be made", "overlays are misled", "seccomp,landlock", make_node,
+                "mknod of a whiteout", S_IFCHR, 0, 0),
         ROW("no whiteout can be left by rename", "overlays are misled; host readers meet a device", "seccomp",
             node_by_rename),
-        ROW("no node hides behind high bits", "the filter looks at the wrong bits",
-            "seccomp,landlock,nested-user,capabilities,mount", node_at),
+        ROW("no node hides behind high bits", "the filter looks at the wrong bits", ALL, node_at),
         ROW("the entropy pool cannot be credited", "random numbers of all are weakened",
             "capabilities,landlock", random_ioctl),
-        ROW("no debugging files are here", "the kernel's inner state", "mount,landlock", debug_files),
+        READS("no debugging files are here", "the kernel's inner state", "mount,landlock",
+              "/sys/kernel/debug", "/sys/kernel/debug/sched", "/sys/kernel/tracing/trace", "/debug",
+              "/proc/sys/debug", "/proc/fs"),
 };
 const struct probe_list probes_devices = PROBE_LIST(rows);

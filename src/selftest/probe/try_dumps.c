@@ -70,24 +70,17 @@ static int core_program(struct probe_result *r)
                        (unsigned long long) now.rlim_cur);
 }
 
-static int core_pattern(struct probe_result *r) { return by_write_open(r, "/proc/sys/kernel/core_pattern"); }
-static int core_pattern_root(struct probe_result *r)
-{
-        return by_write_open(r, "/proc/1/root/proc/sys/kernel/core_pattern");
-}
-static int core_filter(struct probe_result *r) { return by_write_open(r, "/proc/1/coredump_filter"); }
-
 static const struct probe rows[] = {
 #define CLASS PROBE_DUMPS
         ROW("core files are off and stay off", "memory is written to disk", "rlimit", core_limit),
         ROW("a crash leaves no file", "memory is written to disk", "rlimit,mount", core_file),
         ROW("a crash starts no program of the host", "a root program parses what the box made", "rlimit",
             core_program),
-        ROW("core_pattern cannot be written", "the kernel runs the box's program as root",
-            "mount,landlock,proc", core_pattern),
-        ROW("core_pattern cannot be written through init", "the kernel runs the box's program as root",
-            "proc,mount,landlock,pid", core_pattern_root),
-        ROW("init's dump filter cannot be written", "the supervisor's memory is dumped",
-            "proc,mount,landlock,pid", core_filter),
+        WRITES("core_pattern cannot be written", "the kernel runs the box's program as root",
+               "mount,landlock,proc", "/proc/sys/kernel/core_pattern"),
+        WRITES("core_pattern cannot be written through init", "the kernel runs the box's program as root",
+               "proc,mount,landlock,pid", "/proc/1/root/proc/sys/kernel/core_pattern"),
+        WRITES("init's dump filter cannot be written", "the supervisor's memory is dumped",
+               "proc,mount,landlock,pid", "/proc/1/coredump_filter"),
 };
 const struct probe_list probes_dumps = PROBE_LIST(rows);

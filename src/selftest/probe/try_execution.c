@@ -106,8 +106,6 @@ static int written_by_descriptor(struct probe_result *r)
 /* The file is not executable by its mode but the loader only maps it. */
 static int by_loader(struct probe_result *r)
 {
-        static const char *const loaders[] = { "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1",
-                                               "/lib/ld-musl-x86_64.so.1" };
         char path[128];
         AUTO_FD(fd, write_program(path, "loaded"));
         if (fd < 0)
@@ -121,7 +119,6 @@ static int by_loader(struct probe_result *r)
         if (p == MAP_FAILED)
                 return after_exec(r, path, "mapping a written file for execution");
 
-        (void) loaders;
         (void) unlink(path);
         return escaped(r, "a written file was mapped for execution: ld.so would run it");
 }
@@ -142,10 +139,11 @@ static int map_then_protect(struct probe_result *r)
                         "mprotect of a written file for execution");
 }
 
-static int try_script(struct probe_result *r, const char *name, const char *text, const char *call)
+static int by_script(struct probe_result *r)
 {
+        const char *text = r->probe->paths[0];
         char path[128];
-        AUTO_FD(fd, make_file(path, name, 0700));
+        AUTO_FD(fd, make_file(path, "script", 0700));
         if (fd < 0)
                 return refused(r, "writing a script");
 
@@ -153,17 +151,7 @@ static int try_script(struct probe_result *r, const char *name, const char *text
         fd_close(&fd);
         before_exec(r, path);
         (void) execve(path, no_words, no_words + 1);
-        return after_exec(r, path, call);
-}
-
-static int script_on_written(struct probe_result *r)
-{
-        return try_script(r, "script", "#!/bin/sh\nexit 77\n", "execve of a written script");
-}
-
-static int script_self(struct probe_result *r)
-{
-        return try_script(r, "self", "#!/proc/self/exe\n", "execve of #!/proc/self/exe");
+        return after_exec(r, path, r->probe->what);
 }
 
 static int filled_memfd(struct probe_result *r, unsigned flags)
@@ -178,18 +166,15 @@ static int filled_memfd(struct probe_result *r, unsigned flags)
         return fd;
 }
 
-static int memfd_exec(struct probe_result *r, unsigned flags)
+static int memfd_exec(struct probe_result *r)
 {
-        AUTO_FD(fd, filled_memfd(r, flags));
+        AUTO_FD(fd, filled_memfd(r, (unsigned) r->probe->call[0]));
         if (fd < 0)
                 return (int) r->outcome;
         (void) escaped(r, "a memory file was run by execveat");
         (void) syscall(SYS_execveat, fd, "", no_words, no_words + 1, AT_EMPTY_PATH);
         return refused(r, "execveat of a memory file");
 }
-
-static int memfd_default(struct probe_result *r) { return memfd_exec(r, 0); }
-static int memfd_asked(struct probe_result *r) { return memfd_exec(r, 0x10 /* MFD_EXEC */); }
 
 /* hugetlbfs does not support the seal that keeps a mode from becoming executable. It cannot be filled by
  * write(2), so the mode decides. */
@@ -299,24 +284,28 @@ static int by_name(struct probe_result *r)
         return by_write_open(r, "/proc/1/comm");
 }
 
-static int patch_init(struct probe_result *r) { return by_write_open(r, "/proc/1/mem"); }
-
 static const struct probe rows[] = {
 #define CLASS                              PROBE_EXECUTION
 #define WRITTEN(name, success, layers, fn) CLAIM(name, PROBE_EXECUTION, success, layers, fn, NOT_WITH_RUN_ANY)
+#define WRITTEN_AS(name, success, layers, fn, ...)                                                           \
+        WITH(name, PROBE_EXECUTION, success, layers, fn, NOT_WITH_RUN_ANY, __VA_ARGS__)
         WRITTEN("a written file is not run", "downloads can be run", "mount,landlock", written_file),
         WRITTEN("a written file is not run by descriptor", "downloads can be run", "mount,landlock",
                 written_by_descriptor),
         WRITTEN("a written file is not loaded by ld.so", "downloads can be run", "mount,landlock", by_loader),
         WRITTEN("a written file is not made executable in memory", "downloads can be run", "mount",
                 map_then_protect),
-        WRITTEN("a written script is not run", "downloads can be run", "mount,landlock", script_on_written),
-        WRITTEN("a script does not name the runtime as its interpreter",
-                "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", script_self),
+        WRITTEN_AS("a written script is not run", "downloads can be run", "mount,landlock", by_script,
+                   .what = "execve of a written script",
+                   .paths = (const char *const[]){ "#!/bin/sh\nexit 77\n" }),
+        WRITTEN_AS("a script does not name the runtime as its interpreter",
+                   "the runtime runs what the box wrote (CVE-2019-5736)", "mount,landlock", by_script,
+                   .what = "execve of #!/proc/self/exe",
+                   .paths = (const char *const[]){ "#!/proc/self/exe\n" }),
         WRITTEN("an unnamed file is not run", "downloads can be run", "mount,landlock", unnamed_file),
-        WRITTEN("a memory file is not run", "programs without a file", "memfd-noexec,seccomp", memfd_default),
-        WRITTEN("a memory file is not run that asks for it", "programs without a file",
-                "seccomp,memfd-noexec", memfd_asked),
+        WRITTEN("a memory file is not run", "programs without a file", "memfd-noexec,seccomp", memfd_exec),
+        WRITTEN_AS("a memory file is not run that asks for it", "programs without a file",
+                   "seccomp,memfd-noexec", memfd_exec, .call = { 0x10 /* MFD_EXEC */ }),
         ROW("a memory file of huge pages is not run", "programs without a file", "memfd-noexec,seccomp",
             memfd_huge),
         WRITTEN("a memory file is not run through /proc", "programs without a file", "memfd-noexec,seccomp",
@@ -327,7 +316,7 @@ static const struct probe rows[] = {
             "mount,landlock", patch_text),
         ROW("a thread's name leads to no other file of /proc", "granted programs are rewritten as they run",
             "mount,landlock", by_name),
-        ROW("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid",
-            patch_init),
+        WRITES("init's text is not patched", "the supervisor is rewritten", "proc,landlock,mount,pid",
+               "/proc/1/mem"),
 };
 const struct probe_list probes_execution = PROBE_LIST(rows);

@@ -12,18 +12,18 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int path_plain(struct probe_result *r) { return by_open(r, canary(r, "secret"), O_RDONLY); }
-
-static int path_dotdot(struct probe_result *r)
+/* The row has a prefix for the path of the canary. */
+static int by_prefix(struct probe_result *r)
 {
         char path[PATH_MAX];
-        (void) snprintf(path, sizeof path, "/usr/../../../../proc/../..%s", canary(r, "secret"));
+        (void) snprintf(path, sizeof path, "%s%s", r->probe->what, canary(r, "secret"));
         return by_open(r, path, O_RDONLY);
 }
 
-static int open_through_link(struct probe_result *r, const char *target)
+static int by_link(struct probe_result *r)
 {
-        char path[128];
+        char path[128], target[PATH_MAX];
+        (void) snprintf(target, sizeof target, "%s%s", r->probe->what, canary(r, "secret"));
         AUTO_FD(fd, make_file(path, "link", 0600));
         if (fd < 0)
                 return refused(r, "making a place for the link");
@@ -37,29 +37,6 @@ static int open_through_link(struct probe_result *r, const char *target)
         return o;
 }
 
-static int link_absolute(struct probe_result *r) { return open_through_link(r, canary(r, "secret")); }
-
-static int link_relative(struct probe_result *r)
-{
-        char target[PATH_MAX];
-        (void) snprintf(target, sizeof target, "../../../../../..%s", canary(r, "secret"));
-        return open_through_link(r, target);
-}
-
-static int link_magic(struct probe_result *r)
-{
-        char target[PATH_MAX];
-        (void) snprintf(target, sizeof target, "/proc/self/root/proc/self/root%s", canary(r, "secret"));
-        return open_through_link(r, target);
-}
-
-static int proc_self_root(struct probe_result *r)
-{
-        char path[PATH_MAX];
-        (void) snprintf(path, sizeof path, "/proc/self/root/..%s", canary(r, "secret"));
-        return by_open(r, path, O_RDONLY);
-}
-
 /* Every process this box can name, and the two ways out of each that the kernel keeps. */
 static int through_process(struct probe_result *r, long long pid, const char *door)
 {
@@ -69,24 +46,15 @@ static int through_process(struct probe_result *r, long long pid, const char *do
         return by_open(r, path, O_RDONLY);
 }
 
-static int through_processes(struct probe_result *r, const char *door)
+static int through_processes(struct probe_result *r)
 {
+        const char *door = r->probe->what;
         for (int pid = 1; pid < 400; pid++)
                 if (through_process(r, pid, door) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
         if (through_process(r, r->world->keeper, door) == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
         return through_process(r, r->world->bystander, door);
-}
-
-static int proc_roots(struct probe_result *r) { return through_processes(r, "root"); }
-static int proc_cwds(struct probe_result *r) { return through_processes(r, "cwd"); }
-
-static int proc_one_root(struct probe_result *r)
-{
-        char path[PATH_MAX];
-        (void) snprintf(path, sizeof path, "/proc/1/root%s", canary(r, "secret"));
-        return by_open(r, path, O_RDONLY);
 }
 
 static int proc_fds(struct probe_result *r)
@@ -103,13 +71,10 @@ static int proc_fds(struct probe_result *r)
 
 static int proc_map_files(struct probe_result *r)
 {
-        char path[64];
-        (void) snprintf(path, sizeof path, "/proc/self/map_files/%lx-%lx", 0x400000ul, 0x401000ul);
         AUTO_FD(fd, open("/proc/1/map_files", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
         if (fd >= 0)
                 return escaped(r, "the mapped files of pid 1 can be listed");
 
-        (void) path;
         return refused(r, "open /proc/1/map_files");
 }
 
@@ -187,14 +152,6 @@ struct handle { /* struct file_handle with room */
         unsigned char data[64];
 };
 
-static int handle_of_name(struct probe_result *r)
-{
-        struct handle h = { .bytes = sizeof h.data };
-        int mount;
-        return by_reply(r, syscall(SYS_name_to_handle_at, AT_FDCWD, "/usr", &h, &mount, 0),
-                        "name_to_handle_at");
-}
-
 /* "Shocker": the handle of a filesystem's root directory is not secret. */
 static int handle_of_root(struct probe_result *r)
 {
@@ -259,23 +216,30 @@ static int rename_out(struct probe_result *r)
         return by_reply(r, reply, "rename into the canary directory");
 }
 
-#define CLASS PROBE_FILES
+static struct handle named = { .bytes = sizeof named.data };
+static int named_mount;
+
+#define CLASS                              PROBE_FILES
+#define LEADS(claim, means, by, fn, first) NUMBERS(claim, means, by, fn, first, 0)
 static const struct probe rows[] = {
-        ROW("no path leads to a file outside", "any file of the host can be read", "mount,landlock",
-            path_plain),
-        ROW("dot-dot does not climb out", "the root is no root", "mount,landlock", path_dotdot),
-        ROW("an absolute link leads nowhere outside", "a planted link reads host files", "mount,landlock",
-            link_absolute),
-        ROW("a relative link leads nowhere outside", "a planted link reads host files", "mount,landlock",
-            link_relative),
-        ROW("a link to a magic link leads nowhere outside", "magic links leave the root", "mount,landlock",
-            link_magic),
-        ROW("/proc/self/root stays inside", "the old root is still there", "mount,landlock", proc_self_root),
-        ROW("/proc/1/root is closed", "init's root is the host's", "proc,mount,landlock,pid", proc_one_root),
-        ROW("no process's root leads out", "another process stands outside", "proc,mount,landlock,pid",
-            proc_roots),
-        ROW("no process's cwd leads out", "another process stands outside", "proc,mount,landlock,pid",
-            proc_cwds),
+        LEADS("no path leads to a file outside", "any file of the host can be read", "mount,landlock",
+              by_prefix, ""),
+        LEADS("dot-dot does not climb out", "the root is no root", "mount,landlock", by_prefix,
+              "/usr/../../../../proc/../.."),
+        LEADS("an absolute link leads nowhere outside", "a planted link reads host files", "mount,landlock",
+              by_link, ""),
+        LEADS("a relative link leads nowhere outside", "a planted link reads host files", "mount,landlock",
+              by_link, "../../../../../.."),
+        LEADS("a link to a magic link leads nowhere outside", "magic links leave the root", "mount,landlock",
+              by_link, "/proc/self/root/proc/self/root"),
+        LEADS("/proc/self/root stays inside", "the old root is still there", "mount,landlock", by_prefix,
+              "/proc/self/root/.."),
+        LEADS("/proc/1/root is closed", "init's root is the host's", "proc,mount,landlock,pid", by_prefix,
+              "/proc/1/root"),
+        LEADS("no process's root leads out", "another process stands outside", "proc,mount,landlock,pid",
+              through_processes, "root"),
+        LEADS("no process's cwd leads out", "another process stands outside", "proc,mount,landlock,pid",
+              through_processes, "cwd"),
         ROW("no descriptor in /proc leads out", "an open directory is a way out", "stdio,mount,landlock",
             proc_fds),
         ROW("the mapped files of init are hidden", "files can be opened through init's memory",
@@ -290,7 +254,9 @@ static const struct probe rows[] = {
             "a leaked directory becomes the cwd (CVE-2024-21626)", "stdio,proc", descriptor_cwd),
         ROW("the working directory lies under the root", "a forgotten cwd stands outside", "mount",
             cwd_reachable),
-        ROW("no file handle is given for a name", "handles go around paths", "seccomp", handle_of_name),
+        ANSWER("no file handle is given for a name", "handles go around paths", "seccomp",
+               "name_to_handle_at", SYS_name_to_handle_at, AT_FDCWD, PROBE_PTR("/usr"), PROBE_PTR(&named),
+               PROBE_PTR(&named_mount), 0),
         ROW("no file handle is opened", "any inode of the disk can be opened", "seccomp,capabilities",
             handle_of_root),
         ROW("no hard link to a file outside", "host files get a name inside", "mount,landlock",

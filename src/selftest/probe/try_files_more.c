@@ -10,17 +10,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
-
-static int write_system(struct probe_result *r)
-{
-        static const char *const paths[] = {
-                "/usr/bin/env", "/bin/sh",          "/usr/lib/os-release",
-                "/etc/passwd",  "/etc/ld.so.cache", "/lib64/ld-linux-x86-64.so.2"
-        };
-        return by_write_opens(r, paths, sizeof paths / sizeof *paths);
-}
 
 static int create_in(struct probe_result *r, const char *dir)
 {
@@ -36,13 +28,10 @@ static int create_in(struct probe_result *r, const char *dir)
         return escaped(r, "a file was made in %s", dir);
 }
 
-static int create_system(struct probe_result *r)
+static int create_each(struct probe_result *r)
 {
-        static const char *const dirs[] = { "/usr/bin", "/usr/lib",       "/usr/local/bin",
-                                            "/etc",     "/etc/ssl/certs", "/",
-                                            "/dev",     "/proc",          "/var" };
-        for (size_t i = 0; i < sizeof dirs / sizeof *dirs; i++)
-                if (create_in(r, dirs[i]) == PROBE_ESCAPED)
+        for (const char *const *dir = r->probe->paths; *dir; dir++)
+                if (create_in(r, *dir) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
 
         return PROBE_HELD;
@@ -180,11 +169,6 @@ static int replace_null(struct probe_result *r)
         return refused(r, "unlink /dev/null");
 }
 
-static int chmod_null(struct probe_result *r)
-{
-        return by_reply(r, chmod("/dev/null", 0666), "chmod /dev/null");
-}
-
 /* srt: move the parent of a protected path away, make it anew. */
 static int rename_parents(struct probe_result *r)
 {
@@ -265,10 +249,12 @@ static int list_root(struct probe_result *r)
 
 #define CLASS PROBE_FILES
 static const struct probe rows[] = {
-        ROW("program files cannot be written", "the host's programs can be replaced", "mount,landlock,user",
-            write_system),
-        ROW("nothing can be made beside program files", "the box plants programs on the host",
-            "mount,landlock,user", create_system),
+        WRITES("program files cannot be written", "the host's programs can be replaced",
+               "mount,landlock,user", "/usr/bin/env", "/bin/sh", "/usr/lib/os-release", "/etc/passwd",
+               "/etc/ld.so.cache", "/lib64/ld-linux-x86-64.so.2"),
+        STRINGS("nothing can be made beside program files", "the box plants programs on the host",
+                "mount,landlock,user", create_each, "/usr/bin", "/usr/lib", "/usr/local/bin", "/etc",
+                "/etc/ssl/certs", "/", "/dev", "/proc", "/var"),
         ROW("nothing can be made in a directory outside", "the box plants files on the host",
             "mount,landlock", create_outside),
         ROW("nothing can be made in the caller's home", "the box plants rc files and hooks", "mount,landlock",
@@ -287,8 +273,8 @@ static const struct probe rows[] = {
             "read-only is not kept by splice (CVE-2022-0847)", "mount", splice_readonly),
         ROW("/dev/null cannot be replaced", "masked paths become writable (CVE-2025-31133)", "mount,landlock",
             replace_null),
-        ROW("the modes of /dev/null cannot be set", "a device of the host changes for all", "mount,user",
-            chmod_null),
+        ANSWER("the modes of /dev/null cannot be set", "a device of the host changes for all", "mount,user",
+               "chmod /dev/null", BY_PATH(chmod, fchmodat), PROBE_PTR("/dev/null"), 0666),
         ROW("a door's parent cannot be moved", "a path is rebuilt under a protected name", "mount,landlock",
             rename_parents),
         ROW("the root lists nothing of the host", "the host's layout is visible", "mount,landlock",

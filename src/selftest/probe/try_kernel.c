@@ -19,62 +19,16 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static int uring_setup(struct probe_result *r)
-{
-        unsigned char params[120] = { 0 };
-        AUTO_FD(fd, (int) syscall(425, 4, params));
-        return by_reach(r, fd, "io_uring_setup", 0);
-}
-
-static int bpf_map(struct probe_result *r)
-{
-        union bpf_attr a;
-        memset(&a, 0, sizeof a);
-        a.map_type = BPF_MAP_TYPE_ARRAY;
-        a.key_size = 4;
-        a.value_size = 4;
-        a.max_entries = 1;
-        AUTO_FD(fd, (int) syscall(SYS_bpf, BPF_MAP_CREATE, &a, sizeof a));
-        return by_reach(r, fd, "bpf(MAP_CREATE)", 0);
-}
-
-static int bpf_prog(struct probe_result *r)
-{
-        union bpf_attr a;
-        memset(&a, 0, sizeof a);
-        return by_reach(r, syscall(SYS_bpf, BPF_PROG_LOAD, &a, sizeof a), "bpf(PROG_LOAD)", 0);
-}
-
-/* A filter on a socket of its own is classic BPF by another door: allowed, and no more than that. */
-static int perf_self(struct probe_result *r)
-{
-        struct perf_event_attr a = { .type = PERF_TYPE_SOFTWARE,
-                                     .size = sizeof a,
-                                     .config = PERF_COUNT_SW_CPU_CLOCK,
-                                     .exclude_kernel = 1 };
-        AUTO_FD(fd, (int) syscall(SYS_perf_event_open, &a, 0, -1, -1, 0));
-        return by_reach(r, fd, "perf_event_open", 0);
-}
-
-static int uffd(struct probe_result *r)
-{
-        AUTO_FD(fd, (int) syscall(SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY: needs no privilege */));
-        return by_reach(r, fd, "userfaultfd", 0);
-}
-
-static int uffd_device(struct probe_result *r) { return by_open(r, "/dev/userfaultfd", O_RDWR); }
-
-static int kernel_log(struct probe_result *r)
-{
-        char text[64];
-        return by_reach(r, syscall(SYS_syslog, 3 /* READ_ALL */, text, sizeof text), "syslog", 0);
-}
-
-static int notification_pipe(struct probe_result *r)
-{
-        int ends[2];
-        return by_reach(r, pipe2(ends, O_EXCL | O_CLOEXEC), "pipe2(O_NOTIFICATION_PIPE)", EINVAL);
-}
+/* Arguments in memory, which a kernel that takes the call may write. */
+static unsigned char no_params[120], text[64];
+static unsigned long context;
+static int pipe_ends[2];
+static union bpf_attr no_program,
+        map = { .map_type = BPF_MAP_TYPE_ARRAY, .key_size = 4, .value_size = 4, .max_entries = 1 };
+static struct perf_event_attr counter = { .type = PERF_TYPE_SOFTWARE,
+                                          .size = sizeof counter,
+                                          .config = PERF_COUNT_SW_CPU_CLOCK,
+                                          .exclude_kernel = 1 };
 
 static int urgent_data(struct probe_result *r)
 {
@@ -94,28 +48,6 @@ static int huge_pages(struct probe_result *r)
 static int compare(struct probe_result *r)
 {
         return by_reach(r, syscall(SYS_kcmp, getpid(), getpid(), 0, 0, 0), "kcmp", 0);
-}
-
-static int persona(struct probe_result *r)
-{
-        long reply = personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC);
-        if (reply >= 0)
-                (void) personality(0);
-        return by_reply(r, reply, "personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC)");
-}
-
-static int persona_low(struct probe_result *r)
-{
-        return by_reply(r, personality(MMAP_PAGE_ZERO), "personality(MMAP_PAGE_ZERO)");
-}
-
-static int old_aio(struct probe_result *r)
-{
-        unsigned long ctx = 0;
-        long reply = syscall(SYS_io_setup, 1, &ctx);
-        if (reply == 0)
-                (void) syscall(SYS_io_destroy, ctx);
-        return by_reach(r, reply, "io_setup", 0);
 }
 
 /* Calls that are there for the sake of old programs, and of exploits. */
@@ -167,44 +99,38 @@ static int filter_listener(struct probe_result *r)
 
 static int filter_override(struct probe_result *r)
 {
-        unsigned char params[120] = { 0 };
         (void) prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 1 /* TSYNC */, &allow_prog) < 0)
                 return refused(r, "seccomp(TSYNC)");
-        AUTO_FD(fd, (int) syscall(425, 4, params));
+        AUTO_FD(fd, (int) syscall(425, 4, no_params));
         return by_reach(r, fd, "io_uring_setup after a filter that allows all", 0);
 }
 
 static int filter_by_prctl(struct probe_result *r)
 {
-        unsigned char params[120] = { 0 };
         (void) prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &allow_prog);
-        AUTO_FD(fd, (int) syscall(425, 4, params));
+        AUTO_FD(fd, (int) syscall(425, 4, no_params));
         return by_reach(r, fd, "io_uring_setup after prctl(SECCOMP)", 0);
 }
 
-static int merge_pages(struct probe_result *r)
-{
-        return by_reply(r, prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0), "prctl(MEMORY_MERGE)");
-}
-static int set_mm(struct probe_result *r)
-{
-        return by_reach(r, prctl(PR_SET_MM, 0, 0, 0, 0), "prctl(SET_MM)", EINVAL);
-}
 #define CLASS PROBE_KERNEL
 static const struct probe rows[] = {
-        ROW("io_uring cannot be set up", "calls go around the filter", "seccomp", uring_setup),
+        CALL("io_uring cannot be set up", "calls go around the filter", "seccomp", "io_uring_setup", 425, 4,
+             PROBE_PTR(no_params)),
         CALL("io_uring cannot be entered", "calls go around the filter", "seccomp", "io_uring_enter", 426, -1,
              0, 0, 0, 0, 0),
         CALL("io_uring cannot be registered with", "calls go around the filter", "seccomp",
              "io_uring_register", 427, -1, 0, 0, 0),
-        ROW("no BPF map", "programs in the kernel", "seccomp,capabilities", bpf_map),
-        ROW("no BPF program", "programs in the kernel", "seccomp,capabilities", bpf_prog),
-        ROW("no performance counter", "the machine is observed, and the kernel's largest call is reached",
-            "seccomp", perf_self),
-        ROW("no userfaultfd", "the kernel can be held inside a copy", "seccomp", uffd),
-        ROW("no userfaultfd by device", "the kernel can be held inside a copy", "mount,landlock",
-            uffd_device),
+        CALL("no BPF map", "programs in the kernel", "seccomp,capabilities", "bpf(MAP_CREATE)", SYS_bpf,
+             BPF_MAP_CREATE, PROBE_PTR(&map), sizeof map),
+        CALL("no BPF program", "programs in the kernel", "seccomp,capabilities", "bpf(PROG_LOAD)", SYS_bpf,
+             BPF_PROG_LOAD, PROBE_PTR(&no_program), sizeof no_program),
+        CALL("no performance counter", "the machine is observed, and the kernel's largest call is reached",
+             "seccomp", "perf_event_open", SYS_perf_event_open, PROBE_PTR(&counter), 0, -1, -1, 0),
+        CALL("no userfaultfd", "the kernel can be held inside a copy", "seccomp", "userfaultfd",
+             SYS_userfaultfd, 1 /* UFFD_USER_MODE_ONLY: needs no privilege */),
+        OPENS("no userfaultfd by device", "the kernel can be held inside a copy", "mount,landlock", O_RDWR,
+              "/dev/userfaultfd"),
         CALL("no key can be added", "data outlives the box", "seccomp", "add_key", SYS_add_key, (long) "user",
              (long) "cordon-probe", (long) "x", 1, -2 /* process keyring */),
         CALL("no key can be asked for", "a helper runs on the host", "seccomp", "request_key",
@@ -233,26 +159,33 @@ static const struct probe rows[] = {
              SYS_swapon, (long) "/nonexistent/cordon", 0),
         CALL("swapoff is closed", "the host runs out of memory", "seccomp,capabilities", "swapoff",
              SYS_swapoff, (long) "/nonexistent/cordon"),
-        ROW("the kernel's log is closed", "addresses and events of the host", "seccomp", kernel_log),
+        CALL("the kernel's log is closed", "addresses and events of the host", "seccomp", "syslog",
+             SYS_syslog, 3 /* READ_ALL */, PROBE_PTR(text), sizeof text),
         CALL("no fanotify group", "file events of the host", "seccomp", "fanotify_init", SYS_fanotify_init,
              0x200 /* report ids: no privilege */, O_RDONLY),
-        ROW("no notification pipe", "rarely looked-at kernel code", "seccomp", notification_pipe),
+        CALL_OR("no notification pipe", "rarely looked-at kernel code", "seccomp",
+                "pipe2(O_NOTIFICATION_PIPE)", EINVAL, SYS_pipe2, PROBE_PTR(pipe_ends), O_EXCL | O_CLOEXEC),
         ROW("no urgent data on local sockets", "rarely looked-at kernel code (CVE-2025-38236)", "seccomp",
             urgent_data),
         ROW("no huge page of the host's pool", "memory that no limit counts", "seccomp", huge_pages),
         ROW("processes cannot be compared", "kernel pointers are ordered", "seccomp", compare),
-        ROW("randomisation cannot be turned off", "exploits become easy", "seccomp", persona),
-        ROW("page zero cannot be asked for", "null pointers become usable", "seccomp", persona_low),
-        ROW("old asynchronous I/O is closed", "rarely looked-at kernel code", "seccomp", old_aio),
+        ANSWER("randomisation cannot be turned off", "exploits become easy", "seccomp",
+               "personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC)", SYS_personality,
+               ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC),
+        ANSWER("page zero cannot be asked for", "null pointers become usable", "seccomp",
+               "personality(MMAP_PAGE_ZERO)", SYS_personality, MMAP_PAGE_ZERO),
+        CALL("old asynchronous I/O is closed", "rarely looked-at kernel code", "seccomp", "io_setup",
+             SYS_io_setup, 1, PROBE_PTR(&context)),
         ROW("old calls are closed", "rarely looked-at kernel code", "seccomp", old_calls),
         ROW("unknown calls are closed", "calls that the filter has not heard of", "seccomp", unknown_calls),
         ROW("no listener of the box's own", "the box answers for its own filter", "seccomp", filter_listener),
         ROW("a second filter does not undo the first", "the newest filter wins", "seccomp", filter_override),
         ROW("a filter by prctl does not undo the first", "the newest filter wins", "seccomp",
             filter_by_prctl),
-        ROW("memory is not merged with strangers'", "timing tells what others hold", "seccomp", merge_pages),
-        ROW("the layout of memory cannot be set", "rarely looked-at kernel code", "seccomp,capabilities",
-            set_mm),
+        ANSWER("memory is not merged with strangers'", "timing tells what others hold", "seccomp",
+               "prctl(MEMORY_MERGE)", SYS_prctl, 67 /* PR_SET_MEMORY_MERGE */, 1),
+        CALL_OR("the layout of memory cannot be set", "rarely looked-at kernel code", "seccomp,capabilities",
+                "prctl(SET_MM)", EINVAL, SYS_prctl, PR_SET_MM),
         CALL("pages cannot be moved between nodes", "memory of others is steered", "seccomp", "move_pages",
              SYS_move_pages, 0, 0, 0, 0, 0, 0),
 };

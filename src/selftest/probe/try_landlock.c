@@ -24,48 +24,9 @@ static int with_effect(struct probe_result *r, long reply, const char *call, con
         return by_reply(r, reply, call);
 }
 
-static int looked_at(struct probe_result *r, long reply, const char *call)
-{
-        return with_effect(r, reply, call, "read");
-}
 static int changed(struct probe_result *r, long reply, const char *call)
 {
         return with_effect(r, reply, call, "write");
-}
-
-static int gap_chdir(struct probe_result *r) { return looked_at(r, chdir(canary(r, "")), "chdir outside"); }
-
-static int gap_stat(struct probe_result *r)
-{
-        struct stat st;
-        return looked_at(r, stat(canary(r, "secret"), &st), "stat outside");
-}
-
-static int gap_access(struct probe_result *r)
-{
-        return looked_at(r, access(canary(r, "secret"), F_OK), "access outside");
-}
-
-static int gap_readlink(struct probe_result *r)
-{
-        char text[64];
-        return looked_at(r, readlink(canary(r, "link"), text, sizeof text), "readlink outside");
-}
-
-static int gap_statfs(struct probe_result *r)
-{
-        struct statfs fs;
-        return looked_at(r, statfs(canary(r, "secret"), &fs), "statfs outside");
-}
-
-/* To the mode that it has: harmless, and still a change of ctime that needs the right to make it. */
-static int gap_chmod(struct probe_result *r)
-{
-        return changed(r, chmod(canary(r, "secret"), 0644), "chmod outside");
-}
-static int gap_chmod_dir(struct probe_result *r)
-{
-        return changed(r, chmod(canary(r, ""), 0755), "chmod of a directory outside");
 }
 
 static int gap_chmod_fd(struct probe_result *r)
@@ -81,11 +42,6 @@ static int gap_chown(struct probe_result *r)
         return changed(r, chown(canary(r, "secret"), getuid(), getgid()), "chown outside");
 }
 
-static int gap_utime(struct probe_result *r)
-{
-        return changed(r, utimensat(AT_FDCWD, canary(r, "secret"), NULL, 0), "utimensat outside");
-}
-
 static int gap_setxattr(struct probe_result *r)
 {
         long reply = setxattr(canary(r, "secret"), "user.cordon-probe", "x", 1, 0);
@@ -94,41 +50,24 @@ static int gap_setxattr(struct probe_result *r)
         return changed(r, reply, "setxattr outside");
 }
 
-static int gap_getxattr(struct probe_result *r)
-{
-        char list[256];
-        return looked_at(r, listxattr(canary(r, "secret"), list, sizeof list), "listxattr outside");
-}
-
-static int gap_truncate(struct probe_result *r)
-{
-        return changed(r, truncate(canary(r, "long"), 4096), "truncate outside"); /* to the length it has */
-}
-
 static int gap_inotify(struct probe_result *r)
 {
         AUTO_FD(fd, inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
         if (fd < 0)
                 return refused(r, "inotify_init1");
-        return looked_at(r, inotify_add_watch(fd, canary(r, ""), IN_CREATE | IN_OPEN | IN_ACCESS),
-                         "inotify_add_watch outside");
+        return with_effect(r, inotify_add_watch(fd, canary(r, ""), IN_CREATE | IN_OPEN | IN_ACCESS),
+                           "inotify_add_watch outside", "read");
 }
-
-static int gap_list(struct probe_result *r) { return by_open(r, canary(r, ""), O_RDONLY | O_DIRECTORY); }
 
 /* Opens no byte of the file, yet holds it, and every later *at() call may start there. */
 static int gap_o_path(struct probe_result *r)
 {
         AUTO_FD(fd, open(canary(r, "secret"), O_PATH | O_CLOEXEC));
-        return looked_at(r, fd, "open with O_PATH outside");
+        return with_effect(r, fd, "open with O_PATH outside", "read");
 }
 
+static int gap_list(struct probe_result *r) { return by_open(r, canary(r, ""), O_RDONLY | O_DIRECTORY); }
 static int gap_fifo(struct probe_result *r) { return by_write_open(r, canary(r, "fifo")); }
-
-static int gap_unlink(struct probe_result *r)
-{
-        return changed(r, unlink(canary(r, "spare")), "unlink outside");
-}
 
 static int gap_mknod(struct probe_result *r)
 {
@@ -160,36 +99,49 @@ static int gap_exec(struct probe_result *r)
         return refused(r, "execveat of a program outside");
 }
 
+/* To the mode, the length and the owner that it has: harmless, and still a change that needs the right to
+ * make it. */
+#define LOOK(claim, means, words, name, ...)                                                                 \
+        WITH(claim, PROBE_FILES, means, "mount", by_canary, NOT_BY_PROCESS_WALL, .what = words,              \
+             .paths = (const char *const[]){ name, "read" }, .call = { __VA_ARGS__ })
+#define CHANGE(claim, means, by, words, name, ...)                                                           \
+        WITH(claim, PROBE_FILES, means, by, by_canary, PROMISED, .what = words,                              \
+             .paths = (const char *const[]){ name, "write" }, .call = { __VA_ARGS__ })
 #define CLASS PROBE_FILES
+static char answer[256]; /* room for what a call returns; nobody reads it */
 static const struct probe rows[] = {
-        CLAIM("no directory outside can be entered", PROBE_FILES, "chdir tells what exists", "mount",
-              gap_chdir, NOT_BY_PROCESS_WALL),
-        CLAIM("no file outside can be looked at", PROBE_FILES, "names, sizes and times of host files",
-              "mount", gap_stat, NOT_BY_PROCESS_WALL),
-        CLAIM("no file outside can be asked for", PROBE_FILES, "access tells what exists", "mount",
-              gap_access, NOT_BY_PROCESS_WALL),
-        CLAIM("no link outside can be read", PROBE_FILES, "readlink tells the host's layout", "mount",
-              gap_readlink, NOT_BY_PROCESS_WALL),
-        CLAIM("no filesystem outside can be measured", PROBE_FILES, "statfs tells of host disks", "mount",
-              gap_statfs, NOT_BY_PROCESS_WALL),
+        LOOK("no directory outside can be entered", "chdir tells what exists", "chdir outside", "", SYS_chdir,
+             OF_CANARY),
+        LOOK("no file outside can be looked at", "names, sizes and times of host files", "stat outside",
+             "secret", BY_PATH(stat, newfstatat), OF_CANARY, PROBE_PTR(answer)),
+        LOOK("no file outside can be asked for", "access tells what exists", "access outside", "secret",
+             BY_PATH(access, faccessat), OF_CANARY, F_OK),
+        LOOK("no link outside can be read", "readlink tells the host's layout", "readlink outside", "link",
+             BY_PATH(readlink, readlinkat), OF_CANARY, PROBE_PTR(answer), sizeof answer),
+        LOOK("no filesystem outside can be measured", "statfs tells of host disks", "statfs outside",
+             "secret", SYS_statfs, OF_CANARY, PROBE_PTR(answer)),
         CLAIM("no file outside can be held by O_PATH", PROBE_FILES, "a descriptor of a host file", "mount",
               gap_o_path, NOT_BY_PROCESS_WALL),
-        CLAIM("no attribute outside can be read", PROBE_FILES, "labels and tags of host files", "mount",
-              gap_getxattr, NOT_BY_PROCESS_WALL),
+        LOOK("no attribute outside can be read", "labels and tags of host files", "listxattr outside",
+             "secret", SYS_listxattr, OF_CANARY, PROBE_PTR(answer), sizeof answer),
         ROW("no directory outside can be listed", "names of host files", "mount,landlock", gap_list),
-        ROW("no mode outside can be changed", "the caller's files are opened to all, or shut",
-            "mount,seccomp", gap_chmod),
-        ROW("no directory's mode outside can be changed", "the caller's home is opened to all",
-            "mount,seccomp", gap_chmod_dir),
+        CHANGE("no mode outside can be changed", "the caller's files are opened to all, or shut",
+               "mount,seccomp", "chmod outside", "secret", BY_PATH(chmod, fchmodat), OF_CANARY, 0644),
+        CHANGE("no directory's mode outside can be changed", "the caller's home is opened to all",
+               "mount,seccomp", "chmod of a directory outside", "", BY_PATH(chmod, fchmodat), OF_CANARY,
+               0755),
         ROW("no mode outside can be changed by descriptor", "the caller's files are opened to all",
             "mount,seccomp", gap_chmod_fd),
         ROW("no owner outside can be changed", "host files change hands", "mount,user", gap_chown),
-        ROW("no time outside can be changed", "build tools and backups are misled", "mount", gap_utime),
+        CHANGE("no time outside can be changed", "build tools and backups are misled", "mount",
+               "utimensat outside", "secret", SYS_utimensat, AT_FDCWD, OF_CANARY, 0, 0),
         ROW("no attribute outside can be set", "tags and ACLs of host files change", "mount", gap_setxattr),
-        ROW("no file outside can be truncated", "host files are emptied", "mount,landlock", gap_truncate),
+        CHANGE("no file outside can be truncated", "host files are emptied", "mount,landlock",
+               "truncate outside", "long", SYS_truncate, OF_CANARY, 4096),
         ROW("nothing outside can be watched", "the caller's work is observed", "mount", gap_inotify),
         ROW("no fifo outside can be written", "a host program is fed", "mount,landlock", gap_fifo),
-        ROW("nothing outside can be removed", "host files vanish", "mount,landlock", gap_unlink),
+        CHANGE("nothing outside can be removed", "host files vanish", "mount,landlock", "unlink outside",
+               "spare", BY_PATH(unlink, unlinkat), OF_CANARY),
         ROW("no node can be made outside", "host readers are trapped", "mount,landlock", gap_mknod),
         ROW("no link can be planted outside", "host tools write through it", "mount,landlock", gap_symlink),
         CLAIM("no program outside can be run", PROBE_EXECUTION, "programs that no door names",

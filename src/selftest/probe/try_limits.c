@@ -13,9 +13,6 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
-#ifdef __x86_64__
-#include <sys/io.h>
-#endif
 
 enum { QUEUES = 200, CACHESTAT = 451 };
 
@@ -47,12 +44,6 @@ static int limit_other(struct probe_result *r)
                         "prlimit64 of another process");
 }
 
-static int limit_init(struct probe_result *r)
-{
-        struct rlimit low = { 1, 1 };
-        return by_reply(r, syscall(SYS_prlimit64, 1, RLIMIT_NOFILE, &low, NULL), "prlimit64 of pid 1");
-}
-
 static int nicer(struct probe_result *r)
 {
         errno = 0;
@@ -66,80 +57,49 @@ static int real_time(struct probe_result *r)
         return by_reply(r, sched_setscheduler(0, SCHED_FIFO, &p), "real-time scheduling");
 }
 
-static int deadline(struct probe_result *r)
-{
-        struct {
-                uint32_t size, policy;
-                uint64_t flags;
-                int32_t nice;
-                uint32_t priority;
-                uint64_t runtime, deadline, period;
-        } a = { sizeof a, 6 /* SCHED_DEADLINE */, 0, 0, 0, 1000000, 10000000, 10000000 };
-
-        return by_reply(r, syscall(SYS_sched_setattr, 0, &a, 0), "deadline scheduling");
-}
-
-static int io_real_time(struct probe_result *r)
-{
-        return by_reply(r, syscall(SYS_ioprio_set, 1, 0, 1 << 13 /* real-time class */),
-                        "real-time input and output");
-}
-
 /* The process that answers denials and samples limits has the box's own user outside: a nice value or a
  * processor mask that the box may set slows its own supervisor. Each is set to its present value. */
-static int brake_nice(struct probe_result *r, pid_t pid, const char *what)
+static pid_t braked(const struct probe_result *r)
 {
+        return r->probe->call[0] == OF_BYSTANDER ? (pid_t) r->world->bystander : 1;
+}
+
+static int brake_nice(struct probe_result *r)
+{
+        pid_t pid = braked(r);
         errno = 0;
         int now = getpriority(PRIO_PROCESS, (id_t) pid);
         if (errno != 0)
-                return refused(r, what);
-        return by_reply(r, setpriority(PRIO_PROCESS, (id_t) pid, now), what);
+                return refused(r, r->probe->what);
+        return by_reply(r, setpriority(PRIO_PROCESS, (id_t) pid, now), r->probe->what);
 }
 
-static int brake_mask(struct probe_result *r, pid_t pid, const char *what)
+static int brake_mask(struct probe_result *r)
 {
+        pid_t pid = braked(r);
         cpu_set_t now;
         if (sched_getaffinity(pid, sizeof now, &now) < 0)
-                return refused(r, what);
-        return by_reply(r, sched_setaffinity(pid, sizeof now, &now), what);
+                return refused(r, r->probe->what);
+        return by_reply(r, sched_setaffinity(pid, sizeof now, &now), r->probe->what);
 }
 
-static int brake_class(struct probe_result *r, pid_t pid, const char *what)
+static int brake_class(struct probe_result *r)
 {
+        pid_t pid = braked(r);
         struct sched_param p = { 0 };
         int now = sched_getscheduler(pid);
         if (now < 0)
-                return refused(r, what);
-        return by_reply(r, sched_setscheduler(pid, now, &p), what);
+                return refused(r, r->probe->what);
+        return by_reply(r, sched_setscheduler(pid, now, &p), r->probe->what);
 }
 
-static int brake_io(struct probe_result *r, pid_t pid, const char *what)
+static int brake_io(struct probe_result *r)
 {
+        pid_t pid = braked(r);
         long now = syscall(SYS_ioprio_get, 1, pid);
         if (now < 0)
-                return refused(r, what);
-        return by_reply(r, syscall(SYS_ioprio_set, 1, pid, now), what);
-}
-
-static int init_nice(struct probe_result *r) { return brake_nice(r, 1, "setpriority of pid 1"); }
-static int init_mask(struct probe_result *r) { return brake_mask(r, 1, "sched_setaffinity of pid 1"); }
-static int init_class(struct probe_result *r) { return brake_class(r, 1, "sched_setscheduler of pid 1"); }
-static int init_io(struct probe_result *r) { return brake_io(r, 1, "ioprio_set of pid 1"); }
-static int other_nice(struct probe_result *r)
-{
-        return brake_nice(r, (pid_t) r->world->bystander, "setpriority of a process outside");
-}
-static int other_mask(struct probe_result *r)
-{
-        return brake_mask(r, (pid_t) r->world->bystander, "sched_setaffinity of a process outside");
-}
-static int other_class(struct probe_result *r)
-{
-        return brake_class(r, (pid_t) r->world->bystander, "sched_setscheduler of a process outside");
-}
-static int other_io(struct probe_result *r)
-{
-        return brake_io(r, (pid_t) r->world->bystander, "ioprio_set of a process outside");
+                return refused(r, r->probe->what);
+        return by_reply(r, syscall(SYS_ioprio_set, 1, pid, now), r->probe->what);
 }
 
 static int oom_score(struct probe_result *r)
@@ -167,16 +127,6 @@ static int many_files(struct probe_result *r)
                 return escaped(r, "more than a million open files are allowed");
         return held(r, "at most %llu open files", (unsigned long long) now.rlim_max);
 }
-
-#ifdef __x86_64__
-static int ports_iopl(struct probe_result *r) { return by_reply(r, iopl(3), "iopl"); }
-static int ports_ioperm(struct probe_result *r) { return by_reply(r, ioperm(0x80, 1, 1), "ioperm"); }
-static int segments(struct probe_result *r)
-{
-        char ldt[16];
-        return by_reach(r, syscall(SYS_modify_ldt, 0, ldt, sizeof ldt), "modify_ldt", 0);
-}
-#endif
 
 static int madvise_share(struct probe_result *r)
 {
@@ -234,24 +184,47 @@ static int advise_other(struct probe_result *r)
         return by_reach(r, syscall(440 /* process_madvise */, pidfd, NULL, 0, 20, 0), "process_madvise", 0);
 }
 
+static const struct rlimit low = { 1, 1 };
+static const struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t nice;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+} deadline = { sizeof deadline, 6 /* SCHED_DEADLINE */, 0, 0, 0, 1000000, 10000000, 10000000 };
+#ifdef __x86_64__
+static char segments[16];
+#endif
+
 static const struct probe rows[] = {
 #define CLASS PROBE_LIMITS
         ROW("no limit can be raised", "the box uses more than it was given", "rlimit,capabilities",
             raise_each),
         ROW("no other's limits can be set", "others are starved", "seccomp", limit_other),
-        ROW("init's limits cannot be set", "the supervisor is starved", "seccomp,user", limit_init),
+        ANSWER("init's limits cannot be set", "the supervisor is starved", "seccomp,user",
+               "prlimit64 of pid 1", SYS_prlimit64, 1, RLIMIT_NOFILE, PROBE_PTR(&low)),
         ROW("the priority cannot be raised", "others wait", "rlimit,capabilities", nicer),
         ROW("no real-time scheduling", "others stop", "rlimit,capabilities", real_time),
-        ROW("no deadline scheduling", "others stop", "capabilities", deadline),
-        ROW("no real-time input and output", "others wait for the disk", "capabilities", io_real_time),
-        ROW("init's priority cannot be set", "the supervisor falls behind", "seccomp", init_nice),
-        ROW("init's processors cannot be set", "the supervisor falls behind", "seccomp", init_mask),
-        ROW("init's scheduling cannot be set", "the supervisor starves", "seccomp", init_class),
-        ROW("init's disk priority cannot be set", "the supervisor falls behind", "seccomp", init_io),
-        ROW("no priority outside can be set", "the caller's programs crawl", "pid,seccomp", other_nice),
-        ROW("no processors outside can be set", "the caller's programs crawl", "pid,seccomp", other_mask),
-        ROW("no scheduling outside can be set", "the caller's programs starve", "pid,seccomp", other_class),
-        ROW("no disk priority outside can be set", "the caller's programs crawl", "pid,seccomp", other_io),
+        ANSWER("no deadline scheduling", "others stop", "capabilities", "deadline scheduling",
+               SYS_sched_setattr, 0, PROBE_PTR(&deadline), 0),
+        ANSWER("no real-time input and output", "others wait for the disk", "capabilities",
+               "real-time input and output", SYS_ioprio_set, 1, 0, 1 << 13 /* real-time class */),
+        NUMBERS("init's priority cannot be set", "the supervisor falls behind", "seccomp", brake_nice,
+                "setpriority of pid 1", 1),
+        NUMBERS("init's processors cannot be set", "the supervisor falls behind", "seccomp", brake_mask,
+                "sched_setaffinity of pid 1", 1),
+        NUMBERS("init's scheduling cannot be set", "the supervisor starves", "seccomp", brake_class,
+                "sched_setscheduler of pid 1", 1),
+        NUMBERS("init's disk priority cannot be set", "the supervisor falls behind", "seccomp", brake_io,
+                "ioprio_set of pid 1", 1),
+        NUMBERS("no priority outside can be set", "the caller's programs crawl", "pid,seccomp", brake_nice,
+                "setpriority of a process outside", OF_BYSTANDER),
+        NUMBERS("no processors outside can be set", "the caller's programs crawl", "pid,seccomp", brake_mask,
+                "sched_setaffinity of a process outside", OF_BYSTANDER),
+        NUMBERS("no scheduling outside can be set", "the caller's programs starve", "pid,seccomp",
+                brake_class, "sched_setscheduler of a process outside", OF_BYSTANDER),
+        NUMBERS("no disk priority outside can be set", "the caller's programs crawl", "pid,seccomp", brake_io,
+                "ioprio_set of a process outside", OF_BYSTANDER),
         ROW("the out-of-memory score cannot be lowered", "others are ended in its place",
             "mount,landlock,capabilities", oom_score),
         ROW("memory cannot be locked beyond the limit", "the machine swaps", "rlimit", lock_memory),
@@ -261,9 +234,11 @@ static const struct probe rows[] = {
         ROW("the page cache does not tell what others read", "the caller's work is observed", "seccomp",
             page_cache),
 #ifdef __x86_64__
-        ROW("no port privilege by iopl", "hardware", "seccomp,capabilities", ports_iopl),
-        ROW("no port privilege by ioperm", "hardware", "seccomp,capabilities", ports_ioperm),
-        ROW("no segments of its own", "rarely looked-at kernel code", "seccomp", segments),
+        ANSWER("no port privilege by iopl", "hardware", "seccomp,capabilities", "iopl", SYS_iopl, 3),
+        ANSWER("no port privilege by ioperm", "hardware", "seccomp,capabilities", "ioperm", SYS_ioperm, 0x80,
+               1, 1),
+        CALL("no segments of its own", "rarely looked-at kernel code", "seccomp", "modify_ldt",
+             SYS_modify_ldt, 0, PROBE_PTR(segments), sizeof segments),
 #endif
         ROW("pages are not shared with strangers", "timing tells what others hold", "seccomp", madvise_share),
         ROW("no advice on another's memory", "others' pages are dropped", "seccomp", advise_other),

@@ -46,83 +46,7 @@ static int clock_set(struct probe_result *r)
         return by_reply(r, syscall(SYS_clock_settime, CLOCK_REALTIME, &now), "clock_settime");
 }
 
-static int day_set(struct probe_result *r)
-{
-        return by_reply(r, syscall(SYS_settimeofday, NULL, NULL), "settimeofday");
-}
-
-static int clock_tune(struct probe_result *r)
-{
-        struct timex t = {
-                .modes = ADJ_TICK, .tick = 1
-        }; /* out of range: the kernel rejects it if the filter lets it through */
-        return by_reach(r, syscall(SYS_adjtimex, &t), "adjtimex", 0);
-}
-
-static int clock_tune_other(struct probe_result *r)
-{
-        struct timex t = { .modes = ADJ_TICK, .tick = 1 };
-        return by_reach(r, syscall(SYS_clock_adjtime, CLOCK_REALTIME, &t), "clock_adjtime", 0);
-}
-
-static int power(struct probe_result *r)
-{
-        return by_reach(r, syscall(SYS_reboot, 0, 0, 0, NULL), "reboot", 0);
-}
-
-static int read_each(struct probe_result *r, const char *const *paths, size_t n)
-{
-        for (size_t i = 0; i < n; i++)
-                if (by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
-                        return PROBE_ESCAPED;
-        return PROBE_HELD;
-}
 #define COUNT(a) (sizeof(a) / sizeof *(a))
-
-static int helpers(struct probe_result *r)
-{
-        static const char *const paths[] = { "/proc/sys/kernel/modprobe",
-                                             "/proc/sys/kernel/hotplug",
-                                             "/sys/kernel/uevent_helper",
-                                             "/proc/sys/kernel/poweroff_cmd",
-                                             "/proc/sys/fs/binfmt_misc/register",
-                                             "/proc/sys/kernel/usermodehelper/bset",
-                                             "/sys/kernel/mm/ksm/run" };
-        return by_write_opens(r, paths, COUNT(paths));
-}
-
-static int sysctls(struct probe_result *r)
-{
-        static const char *const paths[] = { "/proc/sys/vm/swappiness",
-                                             "/proc/sys/vm/overcommit_memory",
-                                             "/proc/sys/kernel/panic",
-                                             "/proc/sys/kernel/randomize_va_space",
-                                             "/proc/sys/net/ipv4/ip_forward",
-                                             "/proc/sys/kernel/hostname",
-                                             "/proc/sys/user/max_user_namespaces",
-                                             "/proc/sys/vm/memfd_noexec",
-                                             "/proc/sys/kernel/shmmax",
-                                             "/proc/sys/fs/mqueue/queues_max",
-                                             "/proc/sys/dev/tty/legacy_tiocsti" };
-        return by_write_opens(r, paths, COUNT(paths));
-}
-
-static int sysrq(struct probe_result *r)
-{
-        static const char *const paths[] = { "/proc/sysrq-trigger", "/proc/sys/kernel/sysrq",
-                                             "/proc/acpi/wakeup",   "/proc/mtrr",
-                                             "/proc/scsi/scsi",     "/proc/irq/default_smp_affinity" };
-        return by_write_opens(r, paths, COUNT(paths));
-}
-
-static int kernel_images(struct probe_result *r)
-{
-        static const char *const paths[] = { "/proc/kcore",  "/proc/kpageflags", "/proc/kpagecount",
-                                             "/proc/vmcore", "/dev/mem",         "/dev/kmem",
-                                             "/dev/port",    "/proc/kmsg",       "/dev/kmsg" };
-        return read_each(r, paths, COUNT(paths));
-}
-
 /* Files that cordon creates, if a box has them: they must not be the kernel's. */
 static const struct {
         const char *path, *own; /* what only an uninformative one has */
@@ -170,39 +94,11 @@ static int made_written(struct probe_result *r)
         return by_write_open(r, "/sys/devices/system/cpu/online");
 }
 
-static int kernel_facts(struct probe_result *r)
-{
-        static const char *const paths[] = {
-                "/proc/kallsyms",        "/proc/config.gz",   "/proc/cmdline", "/proc/interrupts",
-                "/proc/timer_list",      "/proc/sched_debug", "/proc/modules", "/proc/vmallocinfo",
-                "/proc/slabinfo",        "/proc/iomem",       "/proc/ioports", "/proc/latency_stats",
-                "/proc/bus/pci/devices", "/proc/partitions",  "/proc/swaps"
-        };
-
-        return read_each(r, paths, COUNT(paths));
-}
-
-static int load_facts(struct probe_result *r)
-{
-        static const char *const paths[] = { "/proc/pressure/cpu", "/proc/locks", "/proc/zoneinfo" };
-        return read_each(r, paths, COUNT(paths));
-}
-
+/* The way to the box's own files is not the kernel's. */
 static int sys_tree(struct probe_result *r)
 {
-        static const char *const paths[] = { "/sys",
-                                             "/sys/kernel",
-                                             "/sys/class/dmi/id/product_uuid",
-                                             "/sys/kernel/debug",
-                                             "/sys/kernel/tracing",
-                                             "/sys/kernel/security",
-                                             "/sys/fs/bpf",
-                                             "/sys/devices",
-                                             "/sys/bus/pci",
-                                             "/sys/module",
-                                             "/sys/power/state" };
-        for (size_t i = 0; i < COUNT(paths); i++) /* the way to the box's own files is not the kernel's */
-                if (!is_way(paths[i]) && by_open(r, paths[i], O_RDONLY) == PROBE_ESCAPED)
+        for (const char *const *path = r->probe->paths; *path; path++)
+                if (!is_way(*path) && by_open(r, *path, O_RDONLY) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
 
         return PROBE_HELD;
@@ -229,18 +125,6 @@ static int group_mount(struct probe_result *r)
         if (reply == 0)
                 (void) syscall(SYS_umount2, "/tmp", 2);
         return by_reply(r, reply, "mount of cgroup2");
-}
-
-static int release_files(struct probe_result *r)
-{
-        static const char *const paths[] = {
-                "/sys/fs/cgroup/release_agent",      "/sys/fs/cgroup/memory/release_agent",
-                "/sys/fs/cgroup/rdma/release_agent", "/sys/fs/cgroup/pids/release_agent",
-                "/sys/fs/cgroup/cgroup.procs",       "/sys/fs/cgroup/unified/cgroup.procs",
-                "/sys/fs/cgroup/memory/tasks"
-        };
-
-        return by_write_opens(r, paths, COUNT(paths));
 }
 
 /* A writable mount of control groups, wherever it is. */
@@ -278,6 +162,8 @@ static int group_path(struct probe_result *r)
         return held(r, "no path of the host's control groups is visible");
 }
 
+static struct timex slow = { .modes = ADJ_TICK, .tick = 1 }; /* out of range: the kernel rejects it */
+
 static const struct probe rows[] = {
 #define CLASS  PROBE_MACHINE
 #define LAYERS "mount,landlock,proc"
@@ -288,29 +174,53 @@ static const struct probe rows[] = {
         CLAIM("the host's name is not told", PROBE_MACHINE, "the machine is known", "uts", host_name_seen,
               NOT_BY_PROCESS_WALL),
         ROW("the clock cannot be set", "the machine's time changes", "seccomp,capabilities", clock_set),
-        ROW("the day cannot be set", "the machine's time changes", "seccomp,capabilities", day_set),
-        ROW("the clock cannot be tuned", "the machine's time drifts", "seccomp,capabilities", clock_tune),
-        ROW("no other clock can be tuned", "the machine's time drifts", "seccomp,capabilities",
-            clock_tune_other),
-        ROW("the machine cannot be rebooted", "the machine stops", "seccomp,capabilities,pid", power),
-        ROW("no helper of the kernel can be named", "the kernel runs the box's program as root", LAYERS,
-            helpers),
-        ROW("no sysctl can be written", "the machine's settings change", LAYERS, sysctls),
-        ROW("no switch of the machine can be pressed", "the machine crashes", LAYERS, sysrq),
-        ROW("no image of memory can be read", "all memory of the machine", LAYERS, kernel_images),
-        ROW("no facts about the kernel", "addresses and settings for an exploit", LAYERS, kernel_facts),
-        ROW("no facts about the machine's load", "what others do, by its traces", LAYERS, load_facts),
+        ANSWER("the day cannot be set", "the machine's time changes", "seccomp,capabilities", "settimeofday",
+               SYS_settimeofday),
+        CALL("the clock cannot be tuned", "the machine's time drifts", "seccomp,capabilities", "adjtimex",
+             SYS_adjtimex, PROBE_PTR(&slow)),
+        CALL("no other clock can be tuned", "the machine's time drifts", "seccomp,capabilities",
+             "clock_adjtime", SYS_clock_adjtime, CLOCK_REALTIME, PROBE_PTR(&slow)),
+        CALL("the machine cannot be rebooted", "the machine stops", "seccomp,capabilities,pid", "reboot",
+             SYS_reboot),
+        WRITES("no helper of the kernel can be named", "the kernel runs the box's program as root", LAYERS,
+               "/proc/sys/kernel/modprobe", "/proc/sys/kernel/hotplug", "/sys/kernel/uevent_helper",
+               "/proc/sys/kernel/poweroff_cmd", "/proc/sys/fs/binfmt_misc/register",
+               "/proc/sys/kernel/usermodehelper/bset", "/sys/kernel/mm/ksm/run"),
+        WRITES("no sysctl can be written", "the machine's settings change", LAYERS, "/proc/sys/vm/swappiness",
+               "/proc/sys/vm/overcommit_memory", "/proc/sys/kernel/panic",
+               "/proc/sys/kernel/randomize_va_space", "/proc/sys/net/ipv4/ip_forward",
+               "/proc/sys/kernel/hostname", "/proc/sys/user/max_user_namespaces", "/proc/sys/vm/memfd_noexec",
+               "/proc/sys/kernel/shmmax", "/proc/sys/fs/mqueue/queues_max",
+               "/proc/sys/dev/tty/legacy_tiocsti"),
+        WRITES("no switch of the machine can be pressed", "the machine crashes", LAYERS,
+               "/proc/sysrq-trigger", "/proc/sys/kernel/sysrq", "/proc/acpi/wakeup", "/proc/mtrr",
+               "/proc/scsi/scsi", "/proc/irq/default_smp_affinity"),
+        READS("no image of memory can be read", "all memory of the machine", LAYERS, "/proc/kcore",
+              "/proc/kpageflags", "/proc/kpagecount", "/proc/vmcore", "/dev/mem", "/dev/kmem", "/dev/port",
+              "/proc/kmsg", "/dev/kmsg"),
+        READS("no facts about the kernel", "addresses and settings for an exploit", LAYERS, "/proc/kallsyms",
+              "/proc/config.gz", "/proc/cmdline", "/proc/interrupts", "/proc/timer_list", "/proc/sched_debug",
+              "/proc/modules", "/proc/vmallocinfo", "/proc/slabinfo", "/proc/iomem", "/proc/ioports",
+              "/proc/latency_stats", "/proc/bus/pci/devices", "/proc/partitions", "/proc/swaps"),
+        READS("no facts about the machine's load", "what others do, by its traces", LAYERS,
+              "/proc/pressure/cpu", "/proc/locks", "/proc/zoneinfo"),
         ROW("what stands for the machine's load tells nothing of it", "what others do, by its traces", LAYERS,
             made_facts),
         ROW("what stands for the machine's facts is not written", "other programs read false facts", LAYERS,
             made_written),
-        ROW("/sys is not here", "devices, firmware, tracing", LAYERS, sys_tree),
+        STRINGS("/sys is not here", "devices, firmware, tracing", LAYERS, sys_tree, "/sys", "/sys/kernel",
+                "/sys/class/dmi/id/product_uuid", "/sys/kernel/debug", "/sys/kernel/tracing",
+                "/sys/kernel/security", "/sys/fs/bpf", "/sys/devices", "/sys/bus/pci", "/sys/module",
+                "/sys/power/state"),
         ROW("no v1 control groups by mount", "release_agent runs as root (CVE-2022-0492)",
             "seccomp,landlock,nested-user,capabilities", release_mount),
         ROW("no v2 control groups by mount", "limits are lifted", "seccomp,landlock,nested-user,capabilities",
             group_mount),
-        ROW("no control group file can be written", "release_agent runs as root; limits are lifted", LAYERS,
-            release_files),
+        WRITES("no control group file can be written", "release_agent runs as root; limits are lifted",
+               LAYERS, "/sys/fs/cgroup/release_agent", "/sys/fs/cgroup/memory/release_agent",
+               "/sys/fs/cgroup/rdma/release_agent", "/sys/fs/cgroup/pids/release_agent",
+               "/sys/fs/cgroup/cgroup.procs", "/sys/fs/cgroup/unified/cgroup.procs",
+               "/sys/fs/cgroup/memory/tasks"),
         ROW("no mount of control groups is in view", "release_agent runs as root; limits are lifted", LAYERS,
             group_mounts),
         ROW("the path of its control group is not told", "the host's layout", "cgroup-ns,landlock",

@@ -47,36 +47,21 @@ static long call_clone3(unsigned long flags)
 }
 
 /* Tries it alone, and then as every unprivileged process does it: together with a user namespace. */
-static int try_flag(struct probe_result *r, long (*call)(unsigned long), unsigned long flag, const char *what)
+static int try_flag(struct probe_result *r, long (*call)(unsigned long))
 {
+        unsigned long flag = (unsigned long) r->probe->call[0];
         if (call(flag) >= 0)
-                return escaped(r, "%s succeeded", what);
-        return by_reply(r, call(flag | CLONE_NEWUSER), what);
+                return escaped(r, "%s succeeded", r->probe->what);
+        return by_reply(r, call(flag | CLONE_NEWUSER), r->probe->what);
 }
 
-static int try_unshare(struct probe_result *r, unsigned long flag, const char *what)
-{
-        char text[64];
-        (void) snprintf(text, sizeof text, "unshare(%s)", what);
-        return try_flag(r, call_unshare, flag, text);
-}
+static int by_unshare(struct probe_result *r) { return try_flag(r, call_unshare); }
+static int by_clone(struct probe_result *r) { return try_flag(r, call_clone); }
+static int by_clone3(struct probe_result *r) { return try_flag(r, call_clone3); }
 
-static int try_clone(struct probe_result *r, unsigned long flag, const char *what)
+static int by_setns(struct probe_result *r)
 {
-        char text[64];
-        (void) snprintf(text, sizeof text, "clone(%s)", what);
-        return try_flag(r, call_clone, flag, text);
-}
-
-static int try_clone3(struct probe_result *r, unsigned long flag, const char *what)
-{
-        char text[64];
-        (void) snprintf(text, sizeof text, "clone3(%s)", what);
-        return try_flag(r, call_clone3, flag, text);
-}
-
-static int try_setns(struct probe_result *r, const char *name)
-{
+        const char *name = r->probe->what;
         char path[64], call[64];
         (void) snprintf(path, sizeof path, "/proc/self/ns/%s", name);
         (void) snprintf(call, sizeof call, "setns(%s)", name);
@@ -89,46 +74,9 @@ static int try_setns(struct probe_result *r, const char *name)
         return by_reply(r, syscall(SYS_setns, fd, 0), call);
 }
 
-/* The flags, and their names. clone(2) has no bit for a time namespace. */
-#define CLONES(X)                                                                                            \
-        X(user, CLONE_NEWUSER, "NEWUSER")                                                                    \
-        X(mnt, CLONE_NEWNS, "NEWNS")                                                                         \
-        X(pid, CLONE_NEWPID, "NEWPID")                                                                       \
-        X(net, CLONE_NEWNET, "NEWNET")                                                                       \
-        X(ipc, CLONE_NEWIPC, "NEWIPC")                                                                       \
-        X(uts, CLONE_NEWUTS, "NEWUTS")                                                                       \
-        X(cgroup, CLONE_NEWCGROUP, "NEWCGROUP")
-#define EACH(X)                                                                                              \
-        CLONES(X)                                                                                            \
-        X(time, CLONE_NEWTIME, "NEWTIME")
-
-#define FUNCTIONS(n, flag, text)                                                                             \
-        static int unshare_##n(struct probe_result *r) { return try_unshare(r, flag, text); }                \
-        static int clone3_##n(struct probe_result *r) { return try_clone3(r, flag, text); }                  \
-        static int setns_##n(struct probe_result *r) { return try_setns(r, #n); }
-EACH(FUNCTIONS)
-
-#define CLONE_FUNCTION(n, flag, text)                                                                        \
-        static int clone_##n(struct probe_result *r) { return try_clone(r, flag, text); }
-CLONES(CLONE_FUNCTION)
-
-/* All at once, as `unshare -Urmpf` does: one bit that is let through would be enough. */
-static int unshare_all(struct probe_result *r)
-{
-        return try_unshare(
-                r, CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS,
-                "all");
-}
-
 static int clone_parent(struct probe_result *r)
 {
         return by_reply(r, call_clone(CLONE_PARENT), "clone(PARENT)");
-}
-
-/* Garbage in the high half must not hide a flag (CVE-2019-10063's shape). */
-static int clone_high_bits(struct probe_result *r)
-{
-        return try_clone(r, CLONE_NEWUSER | (1ul << 40), "NEWUSER | 1 << 40");
 }
 
 static int userns_owner(struct probe_result *r)
@@ -137,26 +85,47 @@ static int userns_owner(struct probe_result *r)
         return by_reply(r, fd, "open /proc/self/uid_map for writing");
 }
 
-static int ns_last_pid(struct probe_result *r) { return by_write_open(r, "/proc/sys/kernel/ns_last_pid"); }
-
 #define FIRST  "seccomp,nested-user,capabilities"
 #define CLASS  PROBE_NAMESPACES
 #define OWNERS "kernel code for namespace owners"
-#define ROWS(n, flag, text)                                                                                  \
-        ROW("no new namespace by unshare: " #n, OWNERS, FIRST, unshare_##n),                                 \
-                ROW("no new namespace by clone3: " #n, OWNERS, FIRST, clone3_##n),                           \
-                ROW("no namespace is joined: " #n, "the box leaves its namespaces", FIRST, setns_##n),
-#define CLONE_ROW(n, flag, text) ROW("no new namespace by clone: " #n, OWNERS, FIRST, clone_##n),
+#define NAMESPACE(n, flag, text)                                                                             \
+        NUMBERS("no new namespace by unshare: " #n, OWNERS, FIRST, by_unshare, "unshare(" text ")", flag),   \
+                NUMBERS("no new namespace by clone3: " #n, OWNERS, FIRST, by_clone3, "clone3(" text ")",     \
+                        flag),                                                                               \
+                NUMBERS("no namespace is joined: " #n, "the box leaves its namespaces", FIRST, by_setns, #n, \
+                        0)
+#define CLONE(n, flag, text)                                                                                 \
+        NUMBERS("no new namespace by clone: " #n, OWNERS, FIRST, by_clone, "clone(" text ")", flag)
 
 static const struct probe rows[] = {
-        EACH(ROWS) CLONES(CLONE_ROW) ROW("no new namespaces all at once",
-                                         "a box within the box with all powers", FIRST, unshare_all),
+        NAMESPACE(user, CLONE_NEWUSER, "NEWUSER"),
+        NAMESPACE(mnt, CLONE_NEWNS, "NEWNS"),
+        NAMESPACE(pid, CLONE_NEWPID, "NEWPID"),
+        NAMESPACE(net, CLONE_NEWNET, "NEWNET"),
+        NAMESPACE(ipc, CLONE_NEWIPC, "NEWIPC"),
+        NAMESPACE(uts, CLONE_NEWUTS, "NEWUTS"),
+        NAMESPACE(cgroup, CLONE_NEWCGROUP, "NEWCGROUP"),
+        NAMESPACE(time, CLONE_NEWTIME, "NEWTIME"),
+        /* clone(2) has no bit for a time namespace. */
+        CLONE(user, CLONE_NEWUSER, "NEWUSER"),
+        CLONE(mnt, CLONE_NEWNS, "NEWNS"),
+        CLONE(pid, CLONE_NEWPID, "NEWPID"),
+        CLONE(net, CLONE_NEWNET, "NEWNET"),
+        CLONE(ipc, CLONE_NEWIPC, "NEWIPC"),
+        CLONE(uts, CLONE_NEWUTS, "NEWUTS"),
+        CLONE(cgroup, CLONE_NEWCGROUP, "NEWCGROUP"),
+        /* One bit that is let through would be enough. */
+        NUMBERS("no new namespaces all at once", "a box within the box with all powers", FIRST, by_unshare,
+                "unshare(all)",
+                CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS),
         ROW("no child is given to the parent", "a process leaves the payload's tree", "seccomp",
             clone_parent),
-        ROW("high bits do not hide a namespace flag", "the filter looks at the wrong half", FIRST,
-            clone_high_bits),
+        /* Garbage in the high half must not hide a flag (CVE-2019-10063's shape). */
+        NUMBERS("high bits do not hide a namespace flag", "the filter looks at the wrong half", FIRST,
+                by_clone, "clone(NEWUSER | 1 << 40)", CLONE_NEWUSER | (1ul << 40)),
         ROW("the id map cannot be written again", "more ids are mapped in", "mount,landlock,user",
             userns_owner),
-        ROW("the next pid cannot be chosen", "pids are reused at will", "mount,landlock,proc", ns_last_pid),
+        WRITES("the next pid cannot be chosen", "pids are reused at will", "mount,landlock,proc",
+               "/proc/sys/kernel/ns_last_pid"),
 };
 const struct probe_list probes_namespaces = PROBE_LIST(rows);

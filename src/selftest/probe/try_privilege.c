@@ -17,13 +17,14 @@
 #include <unistd.h>
 
 /* The bit on the file counts, not the call's return value. */
-static int by_bits(struct probe_result *r, const char *path, long reply, const char *call)
+static int judge_bits(struct probe_result *r, const char *path, long reply)
 {
         struct stat st;
+        const char *call = r->probe->what;
         int sys = errno;
         bool set = stat(path, &st) == 0 && (st.st_mode & 06000);
 
-        (void) unlink(path);
+        (void) remove(path);
         errno = sys;
         if (set)
                 return escaped(r, "%s left a file with setuid or setgid bits", call);
@@ -34,79 +35,23 @@ static int by_bits(struct probe_result *r, const char *path, long reply, const c
         return held(r, "%s was answered, and the bits are not there", call);
 }
 
-static int bits_by_chmod(struct probe_result *r)
+/* Sets the bits on a file that is there. */
+static int by_bits(struct probe_result *r)
 {
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file") : by_bits(r, path, chmod(path, 06755), "chmod");
+        struct probe_made m;
+        return probe_make(&m, "suid") ? judge_bits(r, m.path, probe_call(r, &m))
+                                      : refused(r, "making a file");
 }
 
-static int bits_by_fchmod(struct probe_result *r)
+/* Makes a file or a directory with the bits. */
+static int by_new_bits(struct probe_result *r)
 {
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file") : by_bits(r, path, fchmod(fd, 06755), "fchmod");
-}
-
-static int bits_by_fchmodat(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file")
-                      : by_bits(r, path, syscall(SYS_fchmodat, AT_FDCWD, path, 04755), "fchmodat");
-}
-
-static int bits_by_fchmodat2(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file")
-                      : by_bits(r, path, syscall(452, AT_FDCWD, path, 04755, 0), "fchmodat2");
-}
-
-/* The kernel takes the mode as 16 bits: higher bits must not hide the setuid bit from the filter. */
-static int bits_by_garbage(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        return fd < 0 ? refused(r, "making a file")
-                      : by_bits(r, path, syscall(SYS_fchmod, fd, 0xffffffff00000000ul | 04755),
-                                "fchmod with high bits");
-}
-
-static int bits_by_open(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        if (fd < 0)
+        struct probe_made m;
+        if (!probe_make(&m, "suid"))
                 return refused(r, "making a file");
 
-        (void) unlink(path);
-        AUTO_FD(made, (int) syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_EXCL, 06755));
-        return by_bits(r, path, made, "openat");
-}
-
-static int bits_by_openat2(struct probe_result *r)
-{
-        uint64_t how[3] = { O_WRONLY | O_CREAT | O_EXCL, 06755, 0 };
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        if (fd < 0)
-                return refused(r, "making a file");
-
-        (void) unlink(path);
-        AUTO_FD(made, (int) syscall(437, AT_FDCWD, path, how, sizeof how));
-        return by_bits(r, path, made, "openat2");
-}
-
-static int bits_by_mknod(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "suid", 0700));
-        if (fd < 0)
-                return refused(r, "making a file");
-        (void) unlink(path);
-        return by_bits(r, path, mknod(path, S_IFREG | 06755, 0), "mknod");
+        (void) unlink(m.path);
+        return judge_bits(r, m.path, probe_call(r, &m));
 }
 
 static int bits_by_tmpfile(struct probe_result *r)
@@ -122,22 +67,6 @@ static int bits_by_tmpfile(struct probe_result *r)
 
         return fstat(fd, &st) == 0 && (st.st_mode & 06000) ? escaped(r, "O_TMPFILE kept the setuid bit")
                                                            : held(r, "the bits are not there");
-}
-
-/* A directory with setgid passes its group to all files created in it. */
-static int bits_by_mkdir(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "sgid", 0700));
-        if (fd < 0)
-                return refused(r, "making a file");
-
-        (void) unlink(path);
-        long reply = mkdir(path, 06755);
-        struct stat st;
-        bool set = reply == 0 && stat(path, &st) == 0 && (st.st_mode & 06000);
-        (void) rmdir(path);
-        return set ? escaped(r, "mkdir kept the setgid bit") : held(r, "the bits are not there");
 }
 
 static int raise_caps(struct probe_result *r)
@@ -162,12 +91,6 @@ static int no_caps(struct probe_result *r)
         return held(r, "all three sets are empty");
 }
 
-static int ambient(struct probe_result *r)
-{
-        return by_reply(r, prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW, 0, 0),
-                        "raising an ambient capability");
-}
-
 /* Harmless without a way to gain anything; still, nothing is the better answer. Only a wall of namespaces can
  * empty it. */
 static int bounding(struct probe_result *r)
@@ -176,11 +99,6 @@ static int bounding(struct probe_result *r)
                 if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
                         return escaped(r, "capability %lu is still in the bounding set", cap);
         return held(r, "the bounding set is empty");
-}
-
-static int securebits(struct probe_result *r)
-{
-        return by_reach(r, prctl(PR_SET_SECUREBITS, 0, 0, 0, 0), "prctl(SET_SECUREBITS)", EINVAL);
 }
 
 static int new_privileges(struct probe_result *r)
@@ -258,32 +176,6 @@ static int fs_ids(struct probe_result *r)
         return refused(r, "setfsuid");
 }
 
-static int file_caps(struct probe_result *r)
-{
-        static const uint32_t caps[5] = { 0x02000001, 0xffffffff, 0, 0xffffffff, 0 };
-        char path[128];
-        AUTO_FD(fd, make_file(path, "caps", 0700));
-        if (fd < 0)
-                return refused(r, "making a file");
-
-        long reply = fsetxattr(fd, "security.capability", caps, sizeof caps, 0);
-        int o = by_reply(r, reply, "setxattr of file capabilities");
-        (void) unlink(path);
-        return o;
-}
-
-static int trusted_attr(struct probe_result *r)
-{
-        char path[128];
-        AUTO_FD(fd, make_file(path, "trusted", 0700));
-        if (fd < 0)
-                return refused(r, "making a file");
-
-        int o = by_reply(r, fsetxattr(fd, "trusted.overlay.opaque", "y", 1, 0), "setxattr of trusted.*");
-        (void) unlink(path);
-        return o;
-}
-
 static int give_away(struct probe_result *r)
 {
         char path[128];
@@ -296,26 +188,38 @@ static int give_away(struct probe_result *r)
         return o;
 }
 
+static const uint64_t how[3] = { O_WRONLY | O_CREAT | O_EXCL, 06755, 0 };
+static const uint32_t all_caps[5] = { 0x02000001, 0xffffffff, 0, 0xffffffff, 0 };
+
 static const struct probe rows[] = {
-#define CLASS PROBE_PRIVILEGE
-#define SUID  "a setuid file is left on the host"
-        ROW("no setuid bit by chmod", SUID, "seccomp,landlock", bits_by_chmod),
-        ROW("no setuid bit by fchmod", SUID, "seccomp,landlock", bits_by_fchmod),
-        ROW("no setuid bit by fchmodat", SUID, "seccomp,landlock", bits_by_fchmodat),
-        ROW("no setuid bit by fchmodat2", SUID, "seccomp,landlock", bits_by_fchmodat2),
-        ROW("no setuid bit behind high bits", SUID, "seccomp,landlock", bits_by_garbage),
-        ROW("no setuid bit by openat", SUID, "seccomp,landlock", bits_by_open),
-        ROW("no setuid bit by openat2", SUID, "seccomp,landlock", bits_by_openat2),
-        ROW("no setuid bit by mknod", SUID, "seccomp,landlock", bits_by_mknod),
+#define CLASS                       PROBE_PRIVILEGE
+#define SUID                        "a setuid file is left on the host"
+#define BITS(claim, words, ...)     NUMBERS(claim, SUID, "seccomp,landlock", by_bits, words, __VA_ARGS__)
+#define NEW_BITS(claim, words, ...) NUMBERS(claim, SUID, "seccomp,landlock", by_new_bits, words, __VA_ARGS__)
+        BITS("no setuid bit by chmod", "chmod", BY_PATH(chmod, fchmodat), OF_MADE_PATH, 06755),
+        BITS("no setuid bit by fchmod", "fchmod", SYS_fchmod, OF_MADE_FD, 06755),
+        BITS("no setuid bit by fchmodat", "fchmodat", SYS_fchmodat, AT_FDCWD, OF_MADE_PATH, 04755),
+        BITS("no setuid bit by fchmodat2", "fchmodat2", 452, AT_FDCWD, OF_MADE_PATH, 04755, 0),
+        /* The kernel takes the mode as 16 bits: higher bits must not hide the setuid bit from the filter. */
+        BITS("no setuid bit behind high bits", "fchmod with high bits", SYS_fchmod, OF_MADE_FD,
+             (long) (0xffffffff00000000ul | 04755)),
+        NEW_BITS("no setuid bit by openat", "openat", SYS_openat, AT_FDCWD, OF_MADE_PATH,
+                 O_WRONLY | O_CREAT | O_EXCL, 06755),
+        NEW_BITS("no setuid bit by openat2", "openat2", 437, AT_FDCWD, OF_MADE_PATH, PROBE_PTR(how),
+                 sizeof how),
+        NEW_BITS("no setuid bit by mknod", "mknod", BY_PATH(mknod, mknodat), OF_MADE_PATH, S_IFREG | 06755,
+                 0),
         ROW("no setuid bit by O_TMPFILE", SUID, "seccomp,landlock", bits_by_tmpfile),
-        ROW("no setgid bit by mkdir", SUID, "seccomp,landlock", bits_by_mkdir),
+        /* A directory with setgid passes its group to all files created in it. */
+        NEW_BITS("no setgid bit by mkdir", "mkdir", BY_PATH(mkdir, mkdirat), OF_MADE_PATH, 06755),
         ROW("no capability is held", "powers of root", "capabilities", no_caps),
         ROW("no capability can be raised", "powers of root", "capabilities", raise_caps),
-        ROW("no ambient capability can be raised", "powers that survive exec", "capabilities", ambient),
+        ANSWER("no ambient capability can be raised", "powers that survive exec", "capabilities",
+               "raising an ambient capability", SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW),
         CLAIM("the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give",
               "capabilities", bounding, NOT_BY_PROCESS_WALL),
-        ROW("the locks on root's powers cannot be taken off", "root's powers come back with the id",
-            "seccomp,capabilities", securebits),
+        CALL_OR("the locks on root's powers cannot be taken off", "root's powers come back with the id",
+                "seccomp,capabilities", "prctl(SET_SECUREBITS)", EINVAL, SYS_prctl, PR_SET_SECUREBITS),
         ROW("no_new_privs is on and stays", "setuid programs are honoured", "no-new-privs", new_privileges),
         ROW("no setuid program is honoured", "code runs as another user", "no-new-privs,mount",
             setuid_programs),
@@ -323,9 +227,12 @@ static const struct probe rows[] = {
         ROW("no other group can be taken", "files of groups", "user,capabilities", other_groups),
         ROW("none of the caller's groups came along", "files of groups: docker, disk", "user", caller_groups),
         ROW("no other filesystem id can be taken", "files of others", "user,capabilities", fs_ids),
-        ROW("no file gets capabilities", "powers by a file", "capabilities,nested-user", file_caps),
-        ROW("no trusted attribute can be set", "overlays are misled", "capabilities,nested-user",
-            trusted_attr),
+        NUMBERS("no file gets capabilities", "powers by a file", "capabilities,nested-user", by_made,
+                "setxattr of file capabilities", SYS_fsetxattr, OF_MADE_FD, PROBE_PTR("security.capability"),
+                PROBE_PTR(all_caps), sizeof all_caps, 0),
+        NUMBERS("no trusted attribute can be set", "overlays are misled", "capabilities,nested-user", by_made,
+                "setxattr of trusted.*", SYS_fsetxattr, OF_MADE_FD, PROBE_PTR("trusted.overlay.opaque"),
+                PROBE_PTR("y"), 1, 0),
         ROW("no file can be given away", "files of others are forged", "capabilities,user", give_away),
 };
 const struct probe_list probes_privilege = PROBE_LIST(rows);

@@ -50,21 +50,6 @@ static int trace_child(struct probe_result *r)
         return o;
 }
 
-static int trace_me(struct probe_result *r)
-{
-        return by_reply(r, ptrace(PTRACE_TRACEME, 0, NULL, NULL), "PTRACE_TRACEME");
-}
-static int trace_init(struct probe_result *r)
-{
-        return by_reply(r, ptrace(PTRACE_SEIZE, 1, NULL, NULL), "ptrace of pid 1");
-}
-
-static int trace_outside(struct probe_result *r)
-{
-        long reply = ptrace(PTRACE_SEIZE, (pid_t) r->world->bystander, NULL, NULL);
-        return by_reply(r, reply, "ptrace of a process outside");
-}
-
 static int vm_read(struct probe_result *r)
 {
         char byte,
@@ -85,14 +70,6 @@ static int vm_write(struct probe_result *r)
         int o = by_reply(r, process_vm_writev(pid, &mine, 1, &its, 1, 0), "process_vm_writev to a child");
         end_sleeper(pid);
         return o;
-}
-
-static int vm_read_outside(struct probe_result *r)
-{
-        char byte;
-        struct iovec mine = { &byte, 1 }, its = { (void *) (uintptr_t) &sleeper, 1 };
-        return by_reach(r, process_vm_readv((pid_t) r->world->bystander, &mine, 1, &its, 1, 0),
-                        "process_vm_readv outside", ESRCH);
 }
 
 static int take_descriptor(struct probe_result *r)
@@ -130,16 +107,12 @@ static int pidfd_namespaces(struct probe_result *r)
         return refused(r, "ioctl PIDFD_GET_*_NAMESPACE of pid 1");
 }
 
-static int proc_mem_init(struct probe_result *r) { return by_open(r, "/proc/1/mem", O_RDONLY); }
-
 static int proc_mem_outside(struct probe_result *r)
 {
         char path[64];
         (void) snprintf(path, sizeof path, "/proc/%lld/mem", (long long) r->world->bystander);
         return by_open(r, path, O_RDWR);
 }
-
-static int proc_environ_init(struct probe_result *r) { return by_open(r, "/proc/1/environ", O_RDONLY); }
 
 static int proc_shows(struct probe_result *r)
 {
@@ -174,29 +147,12 @@ static int signal_sweep(struct probe_result *r)
         return refused(r, "kill(2..70000, 0)");
 }
 
-static int signal_bystander(struct probe_result *r)
-{
-        return by_reply(r, kill((pid_t) r->world->bystander, 0), "kill of a process outside");
-}
-
-static int signal_keeper(struct probe_result *r)
-{
-        return by_reply(r, kill((pid_t) r->world->keeper, 0), "kill of the keeper");
-}
-
 static int signal_pidfd(struct probe_result *r)
 {
         AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, (pid_t) r->world->bystander, 0));
         if (pidfd < 0)
                 return refused(r, "pidfd_open outside");
         return by_reply(r, syscall(SYS_pidfd_send_signal, pidfd, 0, NULL, 0), "pidfd_send_signal outside");
-}
-
-static int signal_queue(struct probe_result *r)
-{
-        siginfo_t si = { .si_code = SI_QUEUE };
-        return by_reply(r, syscall(SYS_rt_sigqueueinfo, (pid_t) r->world->bystander, 0, &si),
-                        "rt_sigqueueinfo outside");
 }
 
 /* init must outlive the signals of its children; a stopped init could not be a witness. */
@@ -275,38 +231,48 @@ static int write_beside_name(struct probe_result *r)
         return (int) r->outcome;
 }
 
+static char far_byte;
+static const struct iovec here = { &far_byte, 1 }, there = { (void *) (uintptr_t) &sleeper, 1 };
+static const siginfo_t queued = { .si_code = SI_QUEUE };
+
 #define CLASS PROBE_PROCESSES
 static const struct probe rows[] = {
         ROW("a child cannot be traced", "the kernel's tracing code is reached", "seccomp", trace_child),
-        ROW("nobody can ask to be traced", "the kernel's tracing code is reached", "seccomp", trace_me),
-        ROW("init cannot be traced", "the box's own supervisor is steered", "seccomp,landlock,user",
-            trace_init),
-        ROW("a process outside cannot be traced", "code runs outside", "seccomp,pid,landlock", trace_outside),
+        ANSWER("nobody can ask to be traced", "the kernel's tracing code is reached", "seccomp",
+               "PTRACE_TRACEME", SYS_ptrace, PTRACE_TRACEME),
+        ANSWER("init cannot be traced", "the box's own supervisor is steered", "seccomp,landlock,user",
+               "ptrace of pid 1", SYS_ptrace, PTRACE_SEIZE, 1),
+        ANSWER("a process outside cannot be traced", "code runs outside", "seccomp,pid,landlock",
+               "ptrace of a process outside", SYS_ptrace, PTRACE_SEIZE, OF_BYSTANDER),
         ROW("another's memory cannot be read by call", "secrets of other processes", "seccomp", vm_read),
         ROW("another's memory cannot be written by call", "code runs in other processes", "seccomp",
             vm_write),
-        ROW("memory outside cannot be read", "secrets of host processes", "seccomp,pid,landlock",
-            vm_read_outside),
+        CALL_OR("memory outside cannot be read", "secrets of host processes", "seccomp,pid,landlock",
+                "process_vm_readv outside", ESRCH, SYS_process_vm_readv, OF_BYSTANDER, PROBE_PTR(&here), 1,
+                PROBE_PTR(&there), 1),
         ROW("no descriptor of another can be taken", "files and sockets of other processes", "seccomp",
             take_descriptor),
         ROW("no descriptor of init can be taken", "the control socket of the box", "seccomp,landlock,user",
             pidfd_init),
         ROW("no namespace is handed out by pidfd", "namespaces of init", "landlock,user,pid",
             pidfd_namespaces),
-        ROW("init's memory is closed", "the box's supervisor is rewritten", "proc,landlock,pid",
-            proc_mem_init),
+        READS("init's memory is closed", "the box's supervisor is rewritten", "proc,landlock,pid",
+              "/proc/1/mem"),
         ROW("memory outside is closed", "host processes are rewritten", "pid,proc,landlock",
             proc_mem_outside),
-        ROW("init's environment is closed", "the caller's variables", "proc,landlock,pid", proc_environ_init),
+        READS("init's environment is closed", "the caller's variables", "proc,landlock,pid",
+              "/proc/1/environ"),
         ROW("/proc shows no process that is not ours", "the host's processes and their arguments",
             "pid,proc,landlock", proc_shows),
         ROW("no process outside answers a signal", "host processes can be ended", "pid,landlock",
             signal_sweep),
-        ROW("a bystander of the same user is not signalled", "the caller's programs can be ended",
-            "pid,landlock", signal_bystander),
-        ROW("the keeper is not signalled", "limits end with the keeper", "pid,landlock", signal_keeper),
+        ANSWER("a bystander of the same user is not signalled", "the caller's programs can be ended",
+               "pid,landlock", "kill of a process outside", SYS_kill, OF_BYSTANDER, 0),
+        ANSWER("the keeper is not signalled", "limits end with the keeper", "pid,landlock",
+               "kill of the keeper", SYS_kill, OF_KEEPER, 0),
         ROW("no pidfd of a process outside", "signals without a pid", "pid,landlock", signal_pidfd),
-        ROW("no queued signal goes outside", "signals with a payload", "pid,landlock", signal_queue),
+        ANSWER("no queued signal goes outside", "signals with a payload", "pid,landlock",
+               "rt_sigqueueinfo outside", SYS_rt_sigqueueinfo, OF_BYSTANDER, 0, PROBE_PTR(&queued)),
         ROW("init cannot be stopped", "refusals and limits stop with it", "pid,landlock", signal_init),
         ROW("no descriptor's signal goes outside", "signals by way of the kernel", "pid,landlock",
             signal_owner),

@@ -12,107 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Below every home directory. */
-static const char *const keys[] = { ".ssh/id_rsa", ".ssh/id_ed25519",          ".ssh/id_ecdsa",
-                                    ".ssh/config", ".ssh/authorized_keys",     ".ssh/known_hosts",
-                                    ".gnupg",      ".gnupg/private-keys-v1.d", ".pki/nssdb" };
-static const char *const clouds[] = { ".aws/credentials",
-                                      ".aws/config",
-                                      ".config/gcloud",
-                                      ".config/gcloud/credentials.db",
-                                      ".azure",
-                                      ".kube/config",
-                                      ".config/doctl/config.yaml",
-                                      ".oci/config",
-                                      ".terraform.d/credentials.tfrc.json",
-                                      ".vault-token",
-                                      ".config/hcloud/cli.toml",
-                                      ".fly/config.yml" };
-static const char *const tools[] = { ".docker/config.json",
-                                     ".config/containers/auth.json",
-                                     ".netrc",
-                                     ".npmrc",
-                                     ".yarnrc.yml",
-                                     ".pypirc",
-                                     ".git-credentials",
-                                     ".config/git/credentials",
-                                     ".config/gh/hosts.yml",
-                                     ".config/glab-cli/config.yml",
-                                     ".cargo/credentials.toml",
-                                     ".gem/credentials",
-                                     ".m2/settings.xml",
-                                     ".gradle/gradle.properties",
-                                     ".composer/auth.json",
-                                     ".config/rclone/rclone.conf",
-                                     ".s3cfg",
-                                     ".pgpass",
-                                     ".my.cnf",
-                                     ".env" };
-static const char *const agents[] = { ".claude/.credentials.json",
-                                      ".claude.json",
-                                      ".codex/auth.json",
-                                      ".gemini/oauth_creds.json",
-                                      ".config/github-copilot",
-                                      ".cursor",
-                                      ".openai",
-                                      ".config/anthropic",
-                                      ".huggingface/token",
-                                      ".cache/huggingface/token" };
-static const char *const browsers[] = {
-        ".mozilla/firefox",       ".config/google-chrome", ".config/chromium",      ".config/BraveSoftware",
-        ".config/microsoft-edge", ".thunderbird",          ".local/share/keyrings", ".password-store",
-        ".config/keepassxc",      ".local/share/kwalletd", ".config/Bitwarden",     ".config/1Password"
-};
-static const char *const histories[] = { ".bash_history", ".zsh_history",   ".python_history",
-                                         ".psql_history", ".mysql_history", ".node_repl_history",
-                                         ".lesshst",      ".viminfo",       ".local/share/fish/fish_history",
-                                         ".wget-hsts" };
-/* Secret files of the host itself. */
-static const char *const host_files[] = {
-        "/etc/shadow",
-        "/etc/gshadow",
-        "/etc/sudoers",
-        "/etc/ssh/ssh_host_rsa_key",
-        "/etc/ssh/ssh_host_ed25519_key",
-        "/etc/ssh/sshd_config",
-        "/etc/ssl/private",
-        "/etc/kubernetes/admin.conf",
-        "/etc/rancher/k3s/k3s.yaml",
-        "/etc/krb5.keytab",
-        "/etc/machine-id",
-        "/etc/fstab",
-        "/etc/wireguard",
-        "/etc/NetworkManager/system-connections",
-        "/etc/letsencrypt",
-        "/etc/docker/key.json",
-        "/etc/crontab",
-        "/etc/environment",
-};
-static const char *const run_files[] = {
-        "/var/run/secrets/kubernetes.io/serviceaccount/token",
-        "/run/secrets",
-        "/run/credentials",
-        "/run/user/0",
-        "/run/user/1000",
-        "/run/containerd",
-        "/var/lib/docker",
-        "/var/lib/kubelet",
-        "/var/lib/cloud/instance/user-data.txt",
-        "/var/lib/systemd/random-seed",
-        "/var/lib/postgresql",
-        "/var/lib/mysql",
-        "/var/log/auth.log",
-        "/var/log/syslog",
-        "/var/spool/cron",
-        "/var/backups",
-        "/root",
-        "/boot",
-        "/sys/firmware",
-        "/tmp/ssh-agent",
-        "/var/tmp/krb5cc_0",
-        "/tmp/krb5cc_1000",
-};
-
 static int reach_one(struct probe_result *r, const char *path)
 {
         int o = by_open(r, path, O_RDONLY);
@@ -128,11 +27,11 @@ static int reach_one(struct probe_result *r, const char *path)
         return o;
 }
 
-static int reach_all(struct probe_result *r, const char *home, const char *const *paths, size_t n)
+static int reach_all(struct probe_result *r, const char *home)
 {
         char path[512];
-        for (size_t i = 0; i < n; i++) {
-                int len = snprintf(path, sizeof path, "%s%s%s", home, home[0] ? "/" : "", paths[i]);
+        for (const char *const *at = r->probe->paths; *at; at++) {
+                int len = snprintf(path, sizeof path, "%s%s%s", home, home[0] ? "/" : "", *at);
                 if (len < 0 || (size_t) len >= sizeof path)
                         continue; /* a home too long to have such a file in it */
                 if (reach_one(r, path) == PROBE_ESCAPED)
@@ -143,14 +42,13 @@ static int reach_all(struct probe_result *r, const char *home, const char *const
 }
 
 /* The caller's home, root's, and every one in /home but the box's own. */
-static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
+static int in_homes(struct probe_result *r)
 {
         char home[512];
-        if (r->world->home[0] && reach_all(r, r->world->home, paths, n) == PROBE_ESCAPED)
+        if (r->world->home[0] && reach_all(r, r->world->home) == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
 
-        if (reach_all(r, "/root", paths, n) == PROBE_ESCAPED ||
-            reach_all(r, canary(r, "home"), paths, n) == PROBE_ESCAPED)
+        if (reach_all(r, "/root") == PROBE_ESCAPED || reach_all(r, canary(r, "home")) == PROBE_ESCAPED)
                 return PROBE_ESCAPED; /* the canary's home has one of each kind, so no list is tried in vain
                                        */
         DIR *d = opendir("/home");
@@ -158,7 +56,7 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
                 if (e->d_name[0] == '.' || strcmp(e->d_name, "box") == 0)
                         continue;
                 (void) snprintf(home, sizeof home, "/home/%s", e->d_name);
-                if (reach_all(r, home, paths, n) == PROBE_ESCAPED)
+                if (reach_all(r, home) == PROBE_ESCAPED)
                         break;
         }
 
@@ -168,31 +66,14 @@ static int in_homes(struct probe_result *r, const char *const *paths, size_t n)
         if (r->outcome == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
 
-        return held(r, "none of %zu places opens in any home (the last: %s)", n, errno_name(r->sys));
+        return held(r, "none of these places opens in any home (the last: %s)", errno_name(r->sys));
 }
 
-#define COUNT(a) (sizeof(a) / sizeof *(a))
-#define IN_HOMES(fn, list)                                                                                   \
-        static int fn(struct probe_result *r) { return in_homes(r, list, COUNT(list)); }
-IN_HOMES(home_keys, keys)
-IN_HOMES(home_clouds, clouds)
-IN_HOMES(home_tools, tools)
-IN_HOMES(home_agents, agents)
-IN_HOMES(home_browsers, browsers)
-IN_HOMES(home_histories, histories)
-
-static int in_etc(struct probe_result *r)
+static int in_system(struct probe_result *r)
 {
-        if (reach_all(r, "", host_files, COUNT(host_files)) == PROBE_ESCAPED)
+        if (reach_all(r, "") == PROBE_ESCAPED)
                 return PROBE_ESCAPED;
-        return held(r, "none of %zu places opens (the last: %s)", COUNT(host_files), errno_name(r->sys));
-}
-
-static int in_run(struct probe_result *r)
-{
-        if (reach_all(r, "", run_files, COUNT(run_files)) == PROBE_ESCAPED)
-                return PROBE_ESCAPED;
-        return held(r, "none of %zu places opens (the last: %s)", COUNT(run_files), errno_name(r->sys));
+        return held(r, "none of these places opens (the last: %s)", errno_name(r->sys));
 }
 
 static int homes_listed(struct probe_result *r)
@@ -247,7 +128,7 @@ static bool leads_out(const char *name)
         static const char *const words[] = { "SSH_AUTH",      "DBUS_",      "XDG_RUNTIME", "DISPLAY",
                                              "WAYLAND",       "KUBERNETES", "AWS_",        "DOCKER_HOST",
                                              "NOTIFY_SOCKET", "LD_PRELOAD", "LD_LIBRARY" };
-        for (size_t i = 0; i < COUNT(words); i++)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
                 if (strcasestr(name, words[i]))
                         return true;
 
@@ -285,28 +166,52 @@ static int proc_environs(struct probe_result *r)
         return by_open(r, path, O_RDONLY);
 }
 
-static int keyring_proc(struct probe_result *r)
-{
-        int o = by_open(r, "/proc/keys", O_RDONLY);
-        return o == PROBE_ESCAPED ? o : by_open(r, "/proc/key-users", O_RDONLY);
-}
-
 static const struct probe rows[] = {
-#define SECRET(name, layers, fn)                                                                             \
-        CLAIM(name, PROBE_SECRETS, "secrets of the caller can be read", layers, fn, PROMISED)
-        SECRET("no keys in any home", "mount,landlock", home_keys),
-        SECRET("no cloud credentials in any home", "mount,landlock", home_clouds),
-        SECRET("no tool credentials in any home", "mount,landlock", home_tools),
-        SECRET("no agent credentials in any home", "mount,landlock", home_agents),
-        SECRET("no browser or password store in any home", "mount,landlock", home_browsers),
-        SECRET("no shell history in any home", "mount,landlock", home_histories),
-        SECRET("no secret of the system in /etc", "mount,landlock", in_etc),
-        SECRET("no secret in /run, /var and /tmp", "mount,landlock", in_run),
+#define CLASS                    PROBE_SECRETS
+#define SECRETS                  "secrets of the caller can be read"
+#define SECRET(name, layers, fn) ROW(name, SECRETS, layers, fn)
+/* Below every home directory. */
+#define IN_HOMES(name, ...) STRINGS(name, SECRETS, "mount,landlock", in_homes, __VA_ARGS__)
+        IN_HOMES("no keys in any home", ".ssh/id_rsa", ".ssh/id_ed25519", ".ssh/id_ecdsa", ".ssh/config",
+                 ".ssh/authorized_keys", ".ssh/known_hosts", ".gnupg", ".gnupg/private-keys-v1.d",
+                 ".pki/nssdb"),
+        IN_HOMES("no cloud credentials in any home", ".aws/credentials", ".aws/config", ".config/gcloud",
+                 ".config/gcloud/credentials.db", ".azure", ".kube/config", ".config/doctl/config.yaml",
+                 ".oci/config", ".terraform.d/credentials.tfrc.json", ".vault-token",
+                 ".config/hcloud/cli.toml", ".fly/config.yml"),
+        IN_HOMES("no tool credentials in any home", ".docker/config.json", ".config/containers/auth.json",
+                 ".netrc", ".npmrc", ".yarnrc.yml", ".pypirc", ".git-credentials", ".config/git/credentials",
+                 ".config/gh/hosts.yml", ".config/glab-cli/config.yml", ".cargo/credentials.toml",
+                 ".gem/credentials", ".m2/settings.xml", ".gradle/gradle.properties", ".composer/auth.json",
+                 ".config/rclone/rclone.conf", ".s3cfg", ".pgpass", ".my.cnf", ".env"),
+        IN_HOMES("no agent credentials in any home", ".claude/.credentials.json", ".claude.json",
+                 ".codex/auth.json", ".gemini/oauth_creds.json", ".config/github-copilot", ".cursor",
+                 ".openai", ".config/anthropic", ".huggingface/token", ".cache/huggingface/token"),
+        IN_HOMES("no browser or password store in any home", ".mozilla/firefox", ".config/google-chrome",
+                 ".config/chromium", ".config/BraveSoftware", ".config/microsoft-edge", ".thunderbird",
+                 ".local/share/keyrings", ".password-store", ".config/keepassxc", ".local/share/kwalletd",
+                 ".config/Bitwarden", ".config/1Password"),
+        IN_HOMES("no shell history in any home", ".bash_history", ".zsh_history", ".python_history",
+                 ".psql_history", ".mysql_history", ".node_repl_history", ".lesshst", ".viminfo",
+                 ".local/share/fish/fish_history", ".wget-hsts"),
+        STRINGS("no secret of the system in /etc", SECRETS, "mount,landlock", in_system, "/etc/shadow",
+                "/etc/gshadow", "/etc/sudoers", "/etc/ssh/ssh_host_rsa_key", "/etc/ssh/ssh_host_ed25519_key",
+                "/etc/ssh/sshd_config", "/etc/ssl/private", "/etc/kubernetes/admin.conf",
+                "/etc/rancher/k3s/k3s.yaml", "/etc/krb5.keytab", "/etc/machine-id", "/etc/fstab",
+                "/etc/wireguard", "/etc/NetworkManager/system-connections", "/etc/letsencrypt",
+                "/etc/docker/key.json", "/etc/crontab", "/etc/environment"),
+        STRINGS("no secret in /run, /var and /tmp", SECRETS, "mount,landlock", in_system,
+                "/var/run/secrets/kubernetes.io/serviceaccount/token", "/run/secrets", "/run/credentials",
+                "/run/user/0", "/run/user/1000", "/run/containerd", "/var/lib/docker", "/var/lib/kubelet",
+                "/var/lib/cloud/instance/user-data.txt", "/var/lib/systemd/random-seed",
+                "/var/lib/postgresql", "/var/lib/mysql", "/var/log/auth.log", "/var/log/syslog",
+                "/var/spool/cron", "/var/backups", "/root", "/boot", "/sys/firmware", "/tmp/ssh-agent",
+                "/var/tmp/krb5cc_0", "/tmp/krb5cc_1000"),
         SECRET("no other home is listed", "mount,landlock", homes_listed),
         SECRET("the caller's working directory is not here", "mount,landlock", work_dir),
         SECRET("no variable of the caller came along", "environment", env_token),
         SECRET("no variable looks like a secret or a socket", "environment", env_names),
         SECRET("no other process's environment", "proc,pid,landlock", proc_environs),
-        SECRET("no list of keys", "mount,landlock,proc", keyring_proc),
+        READS("no list of keys", SECRETS, "mount,landlock,proc", "/proc/keys", "/proc/key-users"),
 };
 const struct probe_list probes_secrets = PROBE_LIST(rows);

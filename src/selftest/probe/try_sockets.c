@@ -16,40 +16,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int open_family(struct probe_result *r, int family, int type, int protocol, const char *name)
+static int open_family(struct probe_result *r)
 {
-        char call[64];
-        (void) snprintf(call, sizeof call, "socket(%s)", name);
-        AUTO_FD(fd, socket(family, type | SOCK_CLOEXEC, protocol));
-        if (fd >= 0)
-                return escaped(r, "%s succeeded", call);
-        return refused(r, call);
+        const long *c = r->probe->call;
+        AUTO_FD(fd, socket((int) c[0], (int) c[1] | SOCK_CLOEXEC, (int) c[2]));
+        return by_reply(r, fd, r->probe->what);
 }
-
-#define FAMILY(fn, family, type, protocol)                                                                   \
-        static int fn(struct probe_result *r) { return open_family(r, family, type, protocol, #family); }
-FAMILY(vsock, AF_VSOCK, SOCK_STREAM, 0)
-FAMILY(vsock_datagram, AF_VSOCK, SOCK_DGRAM, 0)
-FAMILY(generic, AF_NETLINK, SOCK_RAW, 16)
-FAMILY(sock_diag, AF_NETLINK, SOCK_RAW, 4)
-FAMILY(netfilter, AF_NETLINK, SOCK_RAW, 12)
-FAMILY(audit, AF_NETLINK, SOCK_RAW, 9)
-FAMILY(uevents, AF_NETLINK, SOCK_RAW, 15)
-FAMILY(packet, AF_PACKET, SOCK_RAW, 0x300)
-FAMILY(packet_datagram, AF_PACKET, SOCK_DGRAM, 0x300)
-FAMILY(raw4, AF_INET, SOCK_RAW, IPPROTO_ICMP)
-FAMILY(raw6, AF_INET6, SOCK_RAW, IPPROTO_ICMPV6)
-FAMILY(ping, AF_INET, SOCK_DGRAM, IPPROTO_ICMP)
-FAMILY(mptcp, AF_INET, SOCK_STREAM, 262)
-FAMILY(sctp, AF_INET, SOCK_STREAM, 132)
-FAMILY(alg, AF_ALG, SOCK_SEQPACKET, 0)
-FAMILY(bluetooth, AF_BLUETOOTH, SOCK_RAW, 1)
-FAMILY(can, AF_CAN, SOCK_RAW, 1)
-FAMILY(pfkey, AF_KEY, SOCK_RAW, 2)
-FAMILY(tipc, AF_TIPC, SOCK_STREAM, 0)
-FAMILY(xdp, 44, SOCK_RAW, 0)
-FAMILY(qrtr, 42, SOCK_DGRAM, 0)
-FAMILY(smc, 43, SOCK_STREAM, 0)
 
 /* 1 is local; 2, 10 and 16 have probes of their own that know what is granted. */
 static int all_families(struct probe_result *r)
@@ -65,12 +37,6 @@ static int all_families(struct probe_result *r)
                 }
 
         return refused(r, "socket of every family but 1, 2, 10 and 16");
-}
-
-/* Obsolete, and turned into AF_PACKET by the kernel after the filter has looked. */
-static int old_packet(struct probe_result *r)
-{
-        return open_family(r, AF_INET, 10 /* SOCK_PACKET */, 0x300, "AF_INET, SOCK_PACKET");
 }
 
 static int connect_inet(struct probe_result *r, int type, in_port_t port, const char *what)
@@ -243,33 +209,10 @@ static int host_listed(struct probe_result *r)
         return held(r, "no list has a socket of the host");
 }
 
-static int usual_sockets(struct probe_result *r)
+static int by_paths(struct probe_result *r)
 {
-        static const char *const paths[] = {
-                "/run/docker.sock",
-                "/var/run/docker.sock",
-                "/run/containerd/containerd.sock",
-                "/run/podman/podman.sock",
-                "/run/crio/crio.sock",
-                "/run/dbus/system_bus_socket",
-                "/run/systemd/private",
-                "/run/systemd/notify",
-                "/run/systemd/journal/socket",
-                "/dev/log",
-                "/run/user/0/bus",
-                "/run/user/1000/bus",
-                "/run/user/1000/wayland-0",
-                "/tmp/.X11-unix/X0",
-                "/run/snapd.socket",
-                "/run/lxd.socket",
-                "/run/nscd/socket",
-                "/run/pcscd/pcscd.comm",
-                "/run/libvirt/libvirt-sock",
-                "/run/user/1000/keyring/control",
-        };
-
-        for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
-                if (by_path(r, paths[i]) == PROBE_ESCAPED)
+        for (const char *const *path = r->probe->paths; *path; path++)
+                if (by_path(r, *path) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
 
         return PROBE_HELD;
@@ -337,31 +280,39 @@ static int scm_rights(struct probe_result *r)
 
 #define CLASS   PROBE_SOCKETS
 #define SURFACE "rarely looked-at kernel code"
+#define FAMILY(claim, means, by, family, type, protocol)                                                     \
+        NUMBERS(claim, means, by, open_family, "socket(" #family ")", family, type, protocol)
 static const struct probe rows[] = {
         ROW("no family but the granted", SURFACE, "seccomp", all_families),
-        ROW("no vsock stream", "the machine's hypervisor answers", "seccomp", vsock),
-        ROW("no vsock datagram", "the machine's hypervisor answers", "seccomp", vsock_datagram),
-        ROW("no generic netlink", SURFACE, "seccomp", generic),
-        ROW("no list of sockets", "the sockets of others", "seccomp", sock_diag),
-        ROW("no netfilter", SURFACE, "seccomp", netfilter),
-        ROW("no audit", "the host's audit log", "seccomp", audit),
-        ROW("no device events", "the host's devices", "seccomp", uevents),
-        ROW("no raw packets", "the wire itself", "seccomp,nested-user,capabilities", packet),
-        ROW("no cooked packets", "the wire itself", "seccomp,nested-user,capabilities", packet_datagram),
-        ROW("no packets by the old type", "the wire itself", "seccomp,nested-user,capabilities", old_packet),
-        ROW("no raw IPv4", "forged packets", "seccomp,nested-user,capabilities", raw4),
-        ROW("no raw IPv6", "forged packets", "seccomp,nested-user,capabilities", raw6),
-        ROW("no ping socket", "ICMP as a channel", "seccomp", ping),
-        ROW("no multipath TCP", "TCP around a filter on TCP", "seccomp", mptcp),
-        ROW("no SCTP", SURFACE, "seccomp", sctp),
-        ROW("no kernel crypto", SURFACE, "seccomp", alg),
-        ROW("no Bluetooth", "radio", "seccomp", bluetooth),
-        ROW("no CAN bus", "machines", "seccomp", can),
-        ROW("no IPsec keys", SURFACE, "seccomp", pfkey),
-        ROW("no TIPC", SURFACE, "seccomp", tipc),
-        ROW("no XDP", SURFACE, "seccomp", xdp),
-        ROW("no QRTR", SURFACE, "seccomp", qrtr),
-        ROW("no SMC", SURFACE, "seccomp", smc),
+        FAMILY("no vsock stream", "the machine's hypervisor answers", "seccomp", AF_VSOCK, SOCK_STREAM, 0),
+        FAMILY("no vsock datagram", "the machine's hypervisor answers", "seccomp", AF_VSOCK, SOCK_DGRAM, 0),
+        FAMILY("no generic netlink", SURFACE, "seccomp", AF_NETLINK, SOCK_RAW, 16),
+        FAMILY("no list of sockets", "the sockets of others", "seccomp", AF_NETLINK, SOCK_RAW, 4),
+        FAMILY("no netfilter", SURFACE, "seccomp", AF_NETLINK, SOCK_RAW, 12),
+        FAMILY("no audit", "the host's audit log", "seccomp", AF_NETLINK, SOCK_RAW, 9),
+        FAMILY("no device events", "the host's devices", "seccomp", AF_NETLINK, SOCK_RAW, 15),
+        FAMILY("no raw packets", "the wire itself", "seccomp,nested-user,capabilities", AF_PACKET, SOCK_RAW,
+               0x300),
+        FAMILY("no cooked packets", "the wire itself", "seccomp,nested-user,capabilities", AF_PACKET,
+               SOCK_DGRAM, 0x300),
+        /* Obsolete, and turned into AF_PACKET by the kernel after the filter has looked. */
+        NUMBERS("no packets by the old type", "the wire itself", "seccomp,nested-user,capabilities",
+                open_family, "socket(AF_INET, SOCK_PACKET)", AF_INET, 10 /* SOCK_PACKET */, 0x300),
+        FAMILY("no raw IPv4", "forged packets", "seccomp,nested-user,capabilities", AF_INET, SOCK_RAW,
+               IPPROTO_ICMP),
+        FAMILY("no raw IPv6", "forged packets", "seccomp,nested-user,capabilities", AF_INET6, SOCK_RAW,
+               IPPROTO_ICMPV6),
+        FAMILY("no ping socket", "ICMP as a channel", "seccomp", AF_INET, SOCK_DGRAM, IPPROTO_ICMP),
+        FAMILY("no multipath TCP", "TCP around a filter on TCP", "seccomp", AF_INET, SOCK_STREAM, 262),
+        FAMILY("no SCTP", SURFACE, "seccomp", AF_INET, SOCK_STREAM, 132),
+        FAMILY("no kernel crypto", SURFACE, "seccomp", AF_ALG, SOCK_SEQPACKET, 0),
+        FAMILY("no Bluetooth", "radio", "seccomp", AF_BLUETOOTH, SOCK_RAW, 1),
+        FAMILY("no CAN bus", "machines", "seccomp", AF_CAN, SOCK_RAW, 1),
+        FAMILY("no IPsec keys", SURFACE, "seccomp", AF_KEY, SOCK_RAW, 2),
+        FAMILY("no TIPC", SURFACE, "seccomp", AF_TIPC, SOCK_STREAM, 0),
+        FAMILY("no XDP", SURFACE, "seccomp", 44, SOCK_RAW, 0),
+        FAMILY("no QRTR", SURFACE, "seccomp", 42, SOCK_DGRAM, 0),
+        FAMILY("no SMC", SURFACE, "seccomp", 43, SOCK_STREAM, 0),
         ROW("the host's loopback is not reached by TCP", "services that trust localhost",
             "net,seccomp,landlock", tcp_loopback),
         ROW("the host's loopback is not reached by UDP", "services that trust localhost", "net,seccomp",
@@ -378,7 +329,13 @@ static const struct probe rows[] = {
             own_services),
         ROW("no socket of the host is listed", "who listens, and who is connected", "net,landlock,mount",
             host_listed),
-        ROW("none of the usual sockets", "Docker, D-Bus, X11, systemd", "mount,seccomp", usual_sockets),
+        STRINGS("none of the usual sockets", "Docker, D-Bus, X11, systemd", "mount,seccomp", by_paths,
+                "/run/docker.sock", "/var/run/docker.sock", "/run/containerd/containerd.sock",
+                "/run/podman/podman.sock", "/run/crio/crio.sock", "/run/dbus/system_bus_socket",
+                "/run/systemd/private", "/run/systemd/notify", "/run/systemd/journal/socket", "/dev/log",
+                "/run/user/0/bus", "/run/user/1000/bus", "/run/user/1000/wayland-0", "/tmp/.X11-unix/X0",
+                "/run/snapd.socket", "/run/lxd.socket", "/run/nscd/socket", "/run/pcscd/pcscd.comm",
+                "/run/libvirt/libvirt-sock", "/run/user/1000/keyring/control"),
         ROW("a socket pair reaches no name", "host programs that listen", "mount,seccomp", pair_to_name),
         ROW("no socket of the caller came along", "any connection the caller had", "stdio", inherited),
         ROW("standard streams are no sockets", "a way around the network namespace", "stdio", stdio_is_pipe),
