@@ -99,10 +99,10 @@ static void say(uint32_t word, enum init_phase p, bool with_fd)
         CHECK_INT(init_phase_of(b), p);
         CHECK_INT(wall_put(init, &m, given), 0);
         keeper_hear(b);
-        if (reported(b) != 1 || b->run.r.end != (p == INIT_ENDING ? BOX_RUNNING : BOX_FAILED) ||
+        if (reported(b) != 1 || b->run.r.out.end != (p == INIT_ENDING ? CORDON_RUNNING : CORDON_FAILED) ||
             (b->child.control >= 0) != (p == INIT_ENDING)) {
                 printf("# word %u, phase %u, descriptor %d: reported %u, end %d, heard again %d\n", word, p,
-                       with_fd, reported(b), b->run.r.end, b->child.control >= 0);
+                       with_fd, reported(b), b->run.r.out.end, b->child.control >= 0);
                 test_failures++;
         }
         box_off(b, init);
@@ -143,12 +143,12 @@ static void test_init_message__in_turn_is_heard(void)
         for (int i = 0; i < 3; i++)
                 keeper_hear(b);
         CHECK_INT(b->run.r.lost[EFFECT_READ], 6);
-        CHECK_INT(b->run.r.end, BOX_EXITED);
-        CHECK_INT(b->run.r.code, 7);
+        CHECK_INT(b->run.r.out.end, CORDON_EXITED);
+        CHECK_INT(b->run.r.out.code, 7);
         CHECK_INT(reported(b), 0);
         CHECK_INT(wall_put(init, &end, -1), 0); /* once more */
         keeper_hear(b);
-        CHECK_INT(b->run.r.end, BOX_EXITED);
+        CHECK_INT(b->run.r.out.end, CORDON_EXITED);
         CHECK_INT(reported(b), 1);
         box_off(b, init);
 }

@@ -621,10 +621,10 @@ static void next_start(struct cordon_box *b)
 void api_box_over(struct cordon_box *b)
 {
         const struct box_result *r = box_result(b->box);
-        if (r->end == BOX_NO_EXEC)
+        if (r->out.end == CORDON_NOT_STARTED)
                 api_explain_exec(b);
 
-        if (r->end == BOX_FAILED && !r->attested)
+        if (r->out.end == CORDON_FAILED && !r->out.attested)
                 next_start(b);
         else
                 b->over = true;

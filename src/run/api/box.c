@@ -50,7 +50,6 @@ void cordon_box_free(cordon_box *b)
 
         end_doors(b);
         box_free(b->box);
-        free(b->denials);
         api_checks_free(b->own_checks.ready);
         api_parked_free(&b->parked);
         arena_done(&b->texts);
@@ -511,71 +510,9 @@ void cordon_box_kill(cordon_box *b)
 
 const char *cordon_box_run_id(const cordon_box *b) { return b->box ? box_run_id(b->box) : ""; }
 
-static const cordon_end ends[] = {
-        [BOX_RUNNING] = CORDON_RUNNING, [BOX_FAILED] = CORDON_FAILED,     [BOX_NO_EXEC] = CORDON_NOT_STARTED,
-        [BOX_EXITED] = CORDON_EXITED,   [BOX_SIGNALED] = CORDON_SIGNALED, [BOX_LIMIT] = CORDON_LIMIT
-};
-
-static void name_limits(cordon_box *b, uint32_t hit)
-{
-        size_t n = 0;
-        b->limits_hit[0] = '\0';
-        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
-                if (hit & (1u << k))
-                        n += (size_t) snprintf(b->limits_hit + n, sizeof b->limits_hit - n, "%s%s",
-                                               n ? " " : "", policy_limit_name(k));
-}
-
-static const char *name_lost(cordon_box *b, const struct box_result *r)
-{
-        const char *name;
-        uint32_t count;
-        size_t n = 0;
-        b->lost[0] = '\0';
-        for (unsigned at = 0; box_lost(r, &at, &name, &count);)
-                n += (size_t) snprintf(b->lost + n, sizeof b->lost - n, "%s%u %s", n ? ", " : "", count,
-                                       name);
-
-        return b->lost;
-}
-
-/* Without memory for them they count as lost. */
 int cordon_denial_is_near(const char *code, const char *reason)
 {
         return effect_is_near(effect_kind_find(span_str(code)), effect_reason_find(span_str(reason)));
-}
-
-static void publish_denials(cordon_box *b, const struct box_result *r)
-{
-        if (r->denial_count == 0)
-                return;
-
-        cordon_denial *rows = realloc(b->denials, r->denial_count * sizeof *rows);
-        if (!rows) {
-                b->result.denials_lost += r->denial_count;
-                return;
-        }
-
-        b->denials = rows;
-        for (unsigned i = 0; i < r->denial_count; i++) {
-                const struct effect_row *d = &r->denials[i];
-                rows[i] = (cordon_denial){ .what = d->what,
-                                           .layer = d->layer,
-                                           .program = d->program,
-                                           .permit = d->permit,
-                                           .argument = d->argument,
-                                           .count = d->count,
-                                           .code = effect_kind_name(d->effect.kind),
-                                           .path = d->effect.target,
-                                           .method = d->effect.method ? d->effect.method : "",
-                                           .on_host = d->on_host,
-                                           .reason = effect_reason_name(d->effect.reason),
-                                           .minor = d->weight,
-                                           .why = d->why };
-        }
-
-        b->result.denials = rows;
-        b->result.denial_count = r->denial_count;
 }
 
 /* 2: this user has not been told so yet on this host. */
@@ -593,71 +530,13 @@ static int blind_news(struct cordon_box *b)
 
 const cordon_result *cordon_box_result(cordon_box *b)
 {
-        b->result.limits_hit = b->result.limit = b->result.wall = b->result.work = b->result.ledger =
-                b->result.ledger_lost = b->result.left_name = b->result.start = b->result.start_why =
-                        b->result.session = b->result.labels = b->result.lost = b->result.unlabelled =
-                                b->result.unstamped_file = "";
-        b->result.absent = b->absent;
-        if (!b->box) {
-                b->result.end = b->start_failed ? CORDON_FAILED : CORDON_RUNNING;
-                b->result.error = b->start_failed ? &b->start_error : NULL;
-                return &b->result;
+        b->result = b->box ? *box_result_out(b->box) : box_no_result;
+        if (!b->box && b->start_failed) {
+                b->result.end = CORDON_FAILED;
+                b->result.error = &b->start_error;
         }
 
-        const struct box_result *r = box_result(b->box);
-        name_limits(b, r->limits_hit);
-        bool failed = r->end == BOX_FAILED || r->end == BOX_NO_EXEC;
-        b->result =
-                (cordon_result){ .end = ends[r->end],
-                                 .code = r->code,
-                                 .limits_hit = b->limits_hit,
-                                 .limit = r->end == BOX_LIMIT ? policy_limit_name(r->limit) : "",
-                                 .wall = wall_name(r->wall),
-                                 .attested = r->attested,
-                                 .groups = r->memory_by_group && r->procs_by_group,
-                                 .output_truncated = r->output_truncated,
-                                 .wall_ns = r->wall_ns,
-                                 .cpu_ns = r->cpu_ns,
-                                 .start_ns = r->start_ns,
-                                 .memory_peak = r->memory_peak,
-                                 .output_bytes = r->output_bytes,
-                                 .denials_lost = box_denials_lost(r),
-                                 .lost = name_lost(b, r),
-                                 .mid_line = r->mid_line,
-                                 .terminal_asked = r->terminal_asked,
-                                 .ledger = r->ledger,
-                                 .ledger_lost = r->ledger_lost,
-                                 .blind = r->blind ? blind_news(b) : 0,
-                                 .edit_watched = r->edit_watched,
-                                 .away = box_is_away(b->box),
-                                 .start = box_start_name(r),
-                                 .start_why = r->parked ? "" : b->cold_why,
-                                 .session = r->session,
-                                 .session_over = r->session_over,
-                                 .renewed = r->renewed,
-                                 .renewals = r->renewals,
-                                 .unlabelled = box_unlabelled(r),
-                                 .unstamped = r->unstamped,
-                                 .unstamped_file = r->unstamped_name,
-                                 .labels = label_is_empty(&r->label) ? "" : label_text(&r->label, b->labels),
-                                 .left = r->left,
-                                 .left_name = r->left_name,
-                                 .absent = b->absent,
-                                 .work = r->has_work && r->work.kept ? r->work.run : "",
-                                 .work_place = r->has_work ? r->work.place : "",
-                                 .work_entries = r->work.entries,
-                                 .work_flagged = r->work.flagged,
-                                 .recorded = r->recorded,
-                                 .unrecorded = r->unrecorded,
-                                 .work_error = r->has_work && r->work_error.code
-                                                       ? (const cordon_error *) (const void *) &r->work_error
-                                                       : NULL,
-                                 .error = failed ? (const cordon_error *) (const void *) &r->error : NULL };
-        for (unsigned i = 0; i <= ABSENT_MAX; i++)
-                b->absent[i] = i < r->absent_count ? r->absent[i] : NULL;
-
-        publish_denials(b, r);
-
+        b->result.blind = b->result.blind ? blind_news(b) : 0;
         return &b->result;
 }
 
@@ -665,7 +544,7 @@ char *cordon_box_result_json(cordon_box *b)
 {
         struct buf out = { 0 };
         if (b->box)
-                box_result_json(box_result_full(b->box), &out);
+                box_result_json(b->box, &out);
         else if (b->start_failed)
                 box_failure_json(to_err(&b->start_error), &out);
         else

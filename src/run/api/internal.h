@@ -114,7 +114,6 @@ struct cordon_box {
         uint64_t prepared_ms, prepared_cpu_ms;    /* of the run's limits, used by cordon_box_prepare() */
         bool checks;                              /* cordon_box_check() follows */
         cordon_checks own_checks, *checks_shared; /* processes for them; shared: or NULL */
-        char labels[LABEL_TEXT_MAX];              /* of the result */
         struct api_functions *functions;          /* of cordon_wasm_export(); or NULL */
         bool is_unpacker;                         /* cordon's own: it writes below the state directory */
         struct plan *plan;
@@ -139,13 +138,9 @@ struct cordon_box {
         unsigned tried;                 /* walls, of those that the policy lets choose from */
         struct err first_error;         /* why the first wall could not be raised */
         _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
-        char limits_hit[128];
-        char lost[320];
         cordon_result result;
         bool start_failed; /* for a reason that the box itself could not keep */
         cordon_error start_error;
-        cordon_denial *denials; /* as many as were reported; NULL if none was */
-        const char *absent[ABSENT_MAX + 1];
         struct arena texts; /* the reported texts */
 };
 

@@ -299,7 +299,8 @@ static bool hit_lower_limit(const cordon_canary *c, uint32_t hit, char *reason)
 static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
 {
         const struct box_result *r = b->box ? box_result(b->box) : NULL;
-        int status = cordon_result_status(cordon_box_result(b));
+        const cordon_result *out = cordon_box_result(b);
+        int status = cordon_result_status(out);
         (void) snprintf(reason, REASON_MAX, "a run with it could not be started");
         if (!r)
                 return true;
@@ -316,11 +317,11 @@ static bool went_badly(const cordon_canary *c, cordon_box *b, char *reason)
                 return true;
 
         (void) snprintf(reason, REASON_MAX, "more was refused than was kept to be looked at");
-        if (box_denials_lost(r))
+        if (out->denials_lost)
                 return true;
 
         (void) snprintf(reason, REASON_MAX, "a run with it ended with status %d", status);
-        return r->end != BOX_EXITED || status != 0;
+        return out->end != CORDON_EXITED || status != 0;
 }
 
 /* The record of a bound that was reached. The directory holds the decision; this only reports it. */

@@ -78,7 +78,7 @@ static void go_on(struct box *b)
         while (b->phase < PHASE_OVER) {
                 b->wait.fd = -1;
                 b->wait.wake_ns = 0;
-                bool stopped = b->phase < PHASE_RUN && b->run.r.end != BOX_RUNNING;
+                bool stopped = b->phase < PHASE_RUN && b->run.r.out.end != CORDON_RUNNING;
                 int r = stopped ? -1 : phases[b->phase](b, &e);
                 if (r == 0)
                         return;
@@ -212,9 +212,9 @@ static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
 /* A keeper that cannot watch its box ends it. */
 static void cannot_wait(struct box *b)
 {
-        if (b->phase <= PHASE_RUN && b->run.r.end != BOX_FAILED) {
+        if (b->phase <= PHASE_RUN && b->run.r.out.end != CORDON_FAILED) {
                 (void) err_set(&b->run.r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
                 enter(b, PHASE_REAP);
         }
 

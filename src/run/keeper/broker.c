@@ -410,8 +410,8 @@ void broker_hear(struct box *b)
         b->run.r.net_denied_lost = m.denied_lost;
         take_label(b, &m);
         b->broker.after = m.after > b->broker.after ? m.after : b->broker.after;
-        b->run.r.recorded = m.recorded;
-        b->run.r.unrecorded = m.unrecorded;
+        b->run.r.out.recorded = m.recorded;
+        b->run.r.out.unrecorded = m.unrecorded;
         b->broker.record_failed = m.record_failed;
         if (m.word == EGRESS_SAYS_ROW)
                 take_row(b, &m.row);

@@ -22,11 +22,11 @@ static void note_usage(struct box *b)
                 return;
 
         (void) getrusage(RUSAGE_SELF, &own);
-        if (b->run.r.cpu_ns == 0)
-                b->run.r.cpu_ns = b->child.cpu_ns;
+        if (b->run.r.out.cpu_ns == 0)
+                b->run.r.out.cpu_ns = b->child.cpu_ns;
 
-        if (b->run.r.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
-                b->run.r.memory_peak = b->child.max_rss;
+        if (b->run.r.out.memory_peak == 0 && b->child.max_rss > (uint64_t) own.ru_maxrss * 1024)
+                b->run.r.out.memory_peak = b->child.max_rss;
 }
 
 /* Without a pid namespace only init can find the processes that the payload left running: it gets the time
@@ -94,17 +94,17 @@ int ending_groups(struct box *b, struct err *e)
 /* Killed from outside: init went without a word. */
 static void judge_silence(struct box *b)
 {
-        if (b->run.r.end != BOX_RUNNING)
+        if (b->run.r.out.end != CORDON_RUNNING)
                 return;
 
         if (b->run.r.limits_hit & (1u << LIMIT_MEMORY)) {
-                b->run.r.end = BOX_LIMIT;
+                b->run.r.out.end = CORDON_LIMIT;
                 b->run.r.limit = LIMIT_MEMORY;
         } else if (b->run.up) {
-                b->run.r.end = BOX_SIGNALED;
-                b->run.r.code = SIGKILL;
+                b->run.r.out.end = CORDON_SIGNALED;
+                b->run.r.out.code = SIGKILL;
         } else {
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
                 (void) err_set(&b->run.r.error, ERR_WALL, 0, "the box ended while its walls went up");
         }
 }
@@ -113,25 +113,26 @@ static void judge_silence(struct box *b)
 static bool cpu_is_used_up(const struct box *b)
 {
         const uint64_t tick_ns = 10000000;
-        return b->run.r.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
+        return b->run.r.out.cpu_ns + tick_ns >= b->c.plan->order->limits.value[LIMIT_CPU] * 1000000u;
 }
 
 /* A payload that the kernel killed for memory, or that died of its CPU or file rlimit, did not just "get a
  * signal". A payload that sent itself such a signal did. */
 static void judge_signal(struct box *b)
 {
-        if (b->run.r.end != BOX_SIGNALED && b->run.r.end != BOX_EXITED)
+        if (b->run.r.out.end != CORDON_SIGNALED && b->run.r.out.end != CORDON_EXITED)
                 return;
 
         if (b->run.r.limits_hit & (1u << LIMIT_MEMORY)) {
-                b->run.r.end = BOX_LIMIT;
+                b->run.r.out.end = CORDON_LIMIT;
                 b->run.r.limit = LIMIT_MEMORY;
-        } else if (b->run.r.end == BOX_SIGNALED && b->run.r.code == SIGXCPU && cpu_is_used_up(b)) {
-                b->run.r.end = BOX_LIMIT;
+        } else if (b->run.r.out.end == CORDON_SIGNALED && b->run.r.out.code == SIGXCPU && cpu_is_used_up(b)) {
+                b->run.r.out.end = CORDON_LIMIT;
                 b->run.r.limit = LIMIT_CPU;
                 b->run.r.limits_hit |= 1u << LIMIT_CPU;
-        } else if (b->run.r.end == BOX_SIGNALED && b->run.r.code == SIGXFSZ && b->c.plan->writes_host) {
-                b->run.r.end = BOX_LIMIT;
+        } else if (b->run.r.out.end == CORDON_SIGNALED && b->run.r.out.code == SIGXFSZ &&
+                   b->c.plan->writes_host) {
+                b->run.r.out.end = CORDON_LIMIT;
                 b->run.r.limit = LIMIT_DISK;
                 b->run.r.limits_hit |= 1u << LIMIT_DISK;
         }
@@ -141,23 +142,25 @@ static void judge_signal(struct box *b)
 static void judge_streams(struct box *b)
 {
         const char *what = b->run.output_error ? "the output could not be written"
-                           : b->run.r.end == BOX_EXITED && b->run.r.code == 0 ? "the input could not be read"
-                                                                              : NULL;
+                           : b->run.r.out.end == CORDON_EXITED && b->run.r.out.code == 0
+                                   ? "the input could not be read"
+                                   : NULL;
         int sys = b->run.output_error ? b->run.output_error : b->run.input_error;
-        if (!what || !sys || b->run.r.end == BOX_FAILED)
+        if (!what || !sys || b->run.r.out.end == CORDON_FAILED)
                 return;
 
-        b->run.r.end = BOX_FAILED;
+        b->run.r.out.end = CORDON_FAILED;
         (void) err_set(&b->run.r.error, ERR_IO, sys, "%s: %s", what, strerror(sys));
 }
 
 /* What a box printed was not what its policy says: whatever its status is, it failed. */
 static void judge_forms(struct box *b)
 {
-        if (b->run.refused.code == ERR_NONE || b->run.r.end == BOX_FAILED || b->run.r.end == BOX_LIMIT)
+        if (b->run.refused.code == ERR_NONE || b->run.r.out.end == CORDON_FAILED ||
+            b->run.r.out.end == CORDON_LIMIT)
                 return;
 
-        b->run.r.end = BOX_FAILED;
+        b->run.r.out.end = CORDON_FAILED;
         b->run.r.error = b->run.refused;
 }
 
@@ -165,11 +168,11 @@ static void judge_forms(struct box *b)
  * caller's, which may have closed them. */
 static void judge_given_up(struct box *b)
 {
-        if (b->run.r.end != BOX_RUNNING && b->run.r.end != BOX_EXITED)
+        if (b->run.r.out.end != CORDON_RUNNING && b->run.r.out.end != CORDON_EXITED)
                 return;
 
-        b->run.r.end = BOX_SIGNALED;
-        b->run.r.code = SIGKILL;
+        b->run.r.out.end = CORDON_SIGNALED;
+        b->run.r.out.code = SIGKILL;
 }
 
 int ending_judge(struct box *b, struct err *e)
@@ -180,11 +183,11 @@ int ending_judge(struct box *b, struct err *e)
         } else {
                 judge_silence(b);
                 judge_signal(b);
-                b->run.r.mid_line = pump_is_mid_line(&b->run);
+                b->run.r.out.mid_line = pump_is_mid_line(&b->run);
                 input_settle(&b->run);
         }
 
-        b->run.r.wall_ns = clock_mono_ns() - b->run.began_ns;
+        b->run.r.out.wall_ns = clock_mono_ns() - b->run.began_ns;
         keeper_work_end(b);
         work_private_remove(&b->private);
         keeper_copies_publish(b);
@@ -200,12 +203,12 @@ int ending_judge(struct box *b, struct err *e)
 int ending_publish(struct box *b, struct err *e)
 {
         (void) e;
-        if (b->given_up || b->run.r.end != BOX_EXITED || b->run.r.code != 0)
+        if (b->given_up || b->run.r.out.end != CORDON_EXITED || b->run.r.out.code != 0)
                 return 1;
 
         int r = handles_publish(&b->run, &b->run.r.error);
         if (r < 0)
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
 
         return r != 0;
 }
@@ -215,7 +218,7 @@ int ending_result(struct box *b, struct err *e)
 {
         (void) e;
         if (!b->given_up && recording_finish(&b->run, &b->run.r.error) < 0)
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
 
         b->run.r.reports = b->run.reports.n && !b->run.reports.failed ? b->run.reports.p : NULL;
         names_release(

@@ -17,7 +17,7 @@ static int fail(const struct run *run, const char *why, struct err *e)
 int recording_finish(struct run *run, struct err *e)
 {
         const struct box_recording *r = &run->c->recording;
-        if (!r->name || !run->up || run->r.end == BOX_FAILED)
+        if (!r->name || !run->up || run->r.out.end == CORDON_FAILED)
                 return 0;
 
         if (run->box->broker.record_failed) {

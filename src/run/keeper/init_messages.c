@@ -13,10 +13,10 @@
 
 void keeper_note_error(struct box *b, const struct err *error)
 {
-        if (b->run.r.end != BOX_RUNNING)
+        if (b->run.r.out.end != CORDON_RUNNING)
                 return;
         b->run.r.error = *error;
-        b->run.r.end = error->code == ERR_EXEC ? BOX_NO_EXEC : BOX_FAILED;
+        b->run.r.out.end = error->code == ERR_EXEC ? CORDON_NOT_STARTED : CORDON_FAILED;
 }
 
 enum { SAMPLER_LATE_MS = 100 };
@@ -33,12 +33,12 @@ static void note_up(struct box *b, uint32_t layers)
                 registry_open(b); /* not before: until here every microsecond of ours is the start's */
         keeper_label_began(b);
 
-        b->run.r.attested = true; /* init sends UP only after attestation passed */
+        b->run.r.out.attested = true; /* init sends UP only after attestation passed */
         b->run.r.layers = layers;
         if (b->run.r.memory_by_group || b->run.r.procs_by_group)
                 b->run.r.layers |= 1u << LAYER_CGROUP;
 
-        b->run.r.start_ns = now - b->run.began_ns;
+        b->run.r.out.start_ns = now - b->run.began_ns;
 
         /* If init samples, it acts first, unless it is delayed: it can report the use until then. */
         b->sampled = !b->session && keeper_groups_hold(b) & WALL_SAMPLES;
@@ -52,7 +52,7 @@ static void note_up(struct box *b, uint32_t layers)
                 if (b->run.early_signals & box_signal_bit(sig))
                         keeper_signal(b, sig);
 
-        b->run.r.renewals = b->run.lease.most;
+        b->run.r.out.renewals = b->run.lease.most;
         record_up(&b->run);
 }
 
@@ -117,16 +117,16 @@ void keeper_hear_spare(struct box *b)
 
 static void note_end(struct box *b, const struct wall_end *end)
 {
-        if (b->run.r.cpu_ns < end->cpu_ns)
-                b->run.r.cpu_ns = end->cpu_ns;
+        if (b->run.r.out.cpu_ns < end->cpu_ns)
+                b->run.r.out.cpu_ns = end->cpu_ns;
 
-        if (b->run.r.memory_peak < end->max_rss)
-                b->run.r.memory_peak = end->max_rss;
+        if (b->run.r.out.memory_peak < end->max_rss)
+                b->run.r.out.memory_peak = end->max_rss;
 
         b->run.one_program = end->one_program;
-        b->run.r.blind = end->blind;
-        b->run.r.edit_watched = end->edit_watched;
-        b->run.r.left = end->left;
+        b->run.r.out.blind = end->blind;
+        b->run.r.out.edit_watched = end->edit_watched;
+        b->run.r.out.left = end->left;
         (void) str_inert(span_of(end->left_name, strnlen(end->left_name, sizeof end->left_name)),
                          b->run.r.left_name, sizeof b->run.r.left_name);
         if (end->disk_full)
@@ -141,7 +141,7 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (end->files_full)
                 b->run.r.limits_hit |= 1u << LIMIT_FILES;
 
-        b->run.r.session_over = b->run.r.in_session && end->session_over;
+        b->run.r.out.session_over = b->run.r.in_session && end->session_over;
         if (b->run.r.in_session && end->replaced)
                 replaced_told(&b->run);
 
@@ -154,7 +154,7 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (end->cpu_over || end->memory_over)
                 keeper_limit_fired(b, end->cpu_over ? LIMIT_CPU : LIMIT_MEMORY);
 
-        if (b->run.r.end != BOX_RUNNING)
+        if (b->run.r.out.end != CORDON_RUNNING)
                 return;
 
         /* It was told to end because nobody renewed its time: whatever it made of that, its time is over. */
@@ -162,11 +162,11 @@ static void note_end(struct box *b, const struct wall_end *end)
         if (b->run.lease.warned && (by_term || !b->c.session)) {
                 keeper_limit_fired(b, LIMIT_TIME);
         } else if (WIFSIGNALED(end->status)) {
-                b->run.r.end = BOX_SIGNALED;
-                b->run.r.code = WTERMSIG(end->status);
+                b->run.r.out.end = CORDON_SIGNALED;
+                b->run.r.out.code = WTERMSIG(end->status);
         } else {
-                b->run.r.end = BOX_EXITED;
-                b->run.r.code = WEXITSTATUS(end->status);
+                b->run.r.out.end = CORDON_EXITED;
+                b->run.r.out.code = WEXITSTATUS(end->status);
         }
 }
 

@@ -95,7 +95,7 @@ static void note_hangup(struct box *b)
 {
         fd_close(&b->child.control);
         if (b->run.r.in_session) { /* its keeper was killed */
-                b->run.r.session_over = b->run.r.end == BOX_RUNNING && !b->killed;
+                b->run.r.out.session_over = b->run.r.out.end == CORDON_RUNNING && !b->killed;
                 keeper_note_left(b);
         }
 }

@@ -298,6 +298,13 @@ struct box {
         enum effect_reason renew_refused;
 };
 
+/* result.c */
+void result_begin(struct run *run);
+/* The next kind of which some was lost, from *at on, which is 0 first; false: no other. Their sum, without
+ * names that the host lacks as well. */
+bool result_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count);
+uint32_t result_denials_lost(const struct box_result *r);
+
 /* pump.c */
 int pump_open(struct run *run, struct err *e);
 /* The pipes of a run that is not known yet: pump_open() takes them. */

@@ -26,7 +26,6 @@ static void take_run(struct box *b)
         b->run.began_ns = clock_mono_ns();
         keeper_label_since(b);
         b->run.r.recording = c->recording.name != NULL;
-        b->run.r.cold_why = c->cold_why;
         b->run.r.module_code = c->module_code;
         b->run.r.label = c->label;
         name_gpus(c->plan, b->run.r.gpus, sizeof b->run.r.gpus);
@@ -91,6 +90,7 @@ struct box *keeper_new(const struct box_config *c)
         b->run.tick_ms = -1;
         limit_group_init(&b->group);
         b->run.in = b->run.out[0] = b->run.out[1] = (struct pump){ .from = -1, .to = -1 };
+        result_begin(&b->run);
         b->run.r.wall = c->plan->wall;
         fill_no_order(b);
         take_run(b);
@@ -122,11 +122,6 @@ void box_order(struct box *b, const struct box_config *c)
 const struct box_result *box_result(const struct box *b) { return &b->run.r; }
 void box_explain(struct box *b, const char *hint) { (void) err_hint(&b->run.r.error, "%s", hint); }
 
-const struct box_result *box_result_full(struct box *b)
-{
-        b->run.r.digest = policy_digest(b->c.policy);
-        return &b->run.r;
-}
 bool box_is_up(const struct box *b) { return b->run.up; }
 const char *box_run_id(const struct box *b) { return b->run.r.run; }
 

@@ -9,21 +9,13 @@
 #include "base/context/context.h"
 #include "base/err.h"
 #include "broker/egress/egress.h"
+#include "cordon.h"
 #include "effect/effect.h"
 #include "effect/gate/gate.h"
 #include "files/work/work.h"
 #include "wall/limit/limit.h"
 #include "wall/plan/plan.h"
 #include "wall/wall.h"
-
-enum box_end {
-        BOX_RUNNING = 0,
-        BOX_FAILED,  /* cordon itself failed, `error` has the reason */
-        BOX_NO_EXEC, /* the walls stood, but the program could not be started */
-        BOX_EXITED,
-        BOX_SIGNALED,
-        BOX_LIMIT, /* a limit ended it */
-};
 
 /* The broker of a box with `net` doors. */
 enum box_broker {
@@ -36,38 +28,28 @@ enum box_broker {
 /* The hint of a broker that does not start; the API, which can try it, says more. */
 #define BROKER_ASK_DOCTOR "is it the one of this version of cordon? `make install` puts both in place"
 
+/* What is told of a run, written as it becomes known: `out` is what its caller gets, the rest is what only
+ * its JSON and its record have. */
 struct box_result {
-        enum box_end end;
-        int code;             /* exit status, or the signal's number */
-        enum limit_key limit; /* BOX_LIMIT: which */
+        cordon_result out;    /* box_result() completes it */
+        enum limit_key limit; /* CORDON_LIMIT: which */
         uint32_t limits_hit;  /* bit per enum limit_key that was exceeded, also without ending the box */
         struct err error;
         char run[42];
         char name[NAME_MAX_BYTES];
-        const char *digest; /* of the policy; NULL but from box_result_full() */
         enum wall_kind wall;
         uint32_t layers;        /* bit per enum wall_layer that was in force */
         uint64_t terminal_cuts; /* sequences and characters that did not reach the caller's terminal */
         const char *reports; /* of the checks of its streams and handles: members of a JSON object; or NULL */
-        bool terminal_asked; /* the box sent a query to the caller's terminal: answers may be under way */
-        bool attested;       /* the probe from inside found the walls up */
         bool memory_by_group, procs_by_group,
-                cpu_by_group; /* control groups enforced them; else rlimits and sampling */
-        uint64_t wall_ns, cpu_ns, memory_peak;
-        uint64_t start_ns;          /* from box_start() or box_order() until the payload could run */
+                cpu_by_group;       /* control groups enforced them; else rlimits and sampling */
         bool parked;                /* it began in a box that was parked */
         bool warm;                  /* in an interpreter that was started there */
-        unsigned renewed, renewals; /* of its time: how often, and how often it could be */
         bool in_session;            /* in one that had other runs before, or may have */
-        bool session_over;          /* which ended before it, or with it */
         char session[42];           /* its run id, or "" */
         const char *module_code;    /* of a module; or NULL. The configuration's */
         char gpus[256];             /* the nodes of those that it was handed, "nvidia0 nvidia1"; or "" */
-        const char *cold_why;       /* if not: why a parked box was not used; or NULL. The configuration's */
-        uint64_t group_wait_ns;     /* the part of it spent on control groups */
-        uint64_t output_bytes;
-        bool output_truncated;
-        bool mid_line;              /* on the caller's standard error the payload left an unfinished line */
+        uint64_t group_wait_ns;     /* the part of its start that was spent on control groups */
         char ledger[200];           /* "on", or "off: WHY" */
         char ledger_lost[184];      /* why it is off although it was to be on; or "" */
         struct effect_row *denials; /* each once */
@@ -75,13 +57,10 @@ struct box_result {
         /* Denials that found no room, here or on the way: at least so many of each kind; EFFECT_NONE: of
          * paths that hold secrets, whatever kind. */
         uint32_t lost[EFFECT_KIND__COUNT];
-        const char *absent[ABSENT_MAX]; /* looked up, and missing on the host as well: nothing denied it */
+        const char *absent[ABSENT_MAX + 1]; /* looked up, and missing on the host too: nothing denied it */
         unsigned absent_count;
-        uint32_t absent_lost; /* beyond ABSENT_MAX */
-        uint32_t left; /* names in the private home of a box whose working directory that is: they are lost */
-        char left_name[64];         /* one of them */
-        bool edit_watched;          /* the box watched files behind an edit door */
-        bool blind;                 /* hidden paths were to be reported, and this host cannot watch them */
+        uint32_t absent_lost;       /* beyond ABSENT_MAX */
+        char left_name[64];         /* of `left` one */
         struct effect_row *effects; /* BOX_OBSERVE_ALL: effects, each once */
         unsigned effect_count;
         uint32_t effects_lost; /* beyond EFFECTS_MAX, or not reported: at least so many */
@@ -96,9 +75,9 @@ struct box_result {
         uint32_t net_denied_lost;    /* of those, denials */
         bool recording;              /* exchanges were to be recorded */
         unsigned streams_unlabelled; /* a bit each, stdout and stderr: a pipe or socket that keeps no label */
-        uint32_t unstamped;          /* files behind `write` doors that bear no label themselves */
-        char unstamped_name[128];    /* one of them */
-        uint32_t recorded, unrecorded;
+        char unstamped_name[128];    /* of `unstamped` one */
+        cordon_denial *shown;        /* of `out`, as its texts are */
+        char limits_text[128], lost_text[320], label_text[LABEL_TEXT_MAX];
 };
 
 /* The destinations of the payload's streams outside. */
@@ -256,7 +235,7 @@ void box_label_settle(const struct cordon_context *cx);
 
 struct box;
 /* Begins a start, and goes as far as it can without waiting. NULL: no memory. A start that fails is a box
- * that is over soon, with BOX_FAILED. */
+ * that is over soon, with CORDON_FAILED. */
 struct box *box_start(const struct box_config *c, struct err *e);
 /* A box that was started with `park`: its walls are up, probed from inside, and it waits for a run. */
 bool box_is_parked(const struct box *b);
@@ -329,28 +308,22 @@ void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. It is over some steps later. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
+/* result.c: its `out`, complete as of now. */
+const cordon_result *box_result_out(struct box *b);
+/* Of a box that was not started. */
+extern const cordon_result box_no_result;
 /* The caller's directory is not in the box, which works in a private one. */
 bool box_is_away(const struct box *b);
 /* A better hint for the error of a start that failed. */
 void box_explain(struct box *b, const char *hint);
-/* The same with everything that costs time to know: the policy's digest. */
-const struct box_result *box_result_full(struct box *b);
 /* The payload has been started. */
 bool box_is_up(const struct box *b);
 const char *box_run_id(const struct box *b);
 void box_free(struct box *b);
 
-/* "cold", "parked" or "session". */
-const char *box_start_name(const struct box_result *r);
-/* The result as one JSON object, without a newline. */
 struct buf;
-void box_result_json(const struct box_result *r, struct buf *out);
-/* Of its streams those that do not keep its label: "stdout stderr". */
-const char *box_unlabelled(const struct box_result *r);
-/* The next kind of which some was lost, from *at on, which is 0 first; false: no other. Their sum, without
- * names that the host lacks as well. */
-bool box_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count);
-uint32_t box_denials_lost(const struct box_result *r);
+/* result_json.c: the result as one JSON object, without a newline. */
+void box_result_json(struct box *b, struct buf *out);
 /* The same for a start that failed before there was a box. */
 void box_failure_json(const struct err *e, struct buf *out);
 

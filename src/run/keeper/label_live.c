@@ -9,7 +9,7 @@
 static void end_box(struct box *b, const struct err *e)
 {
         b->run.r.error = *e;
-        b->run.r.end = BOX_FAILED;
+        b->run.r.out.end = CORDON_FAILED;
         if (b->session)
                 box_kill(b);
         else

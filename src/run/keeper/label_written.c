@@ -55,7 +55,7 @@ static struct stamp_written *begin(const struct box *of)
 static void note_left(struct box *b)
 {
         const struct stamp_left *left = stamp_written_left(b->written);
-        b->run.r.unstamped = left->count;
+        b->run.r.out.unstamped = left->count;
         (void) str_inert(span_str(left->first), b->run.r.unstamped_name, sizeof b->run.r.unstamped_name);
 }
 

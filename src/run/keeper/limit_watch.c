@@ -130,10 +130,10 @@ void keeper_groups_read(struct box *b)
                 return;
 
         if (u.has_memory)
-                b->run.r.memory_peak = u.memory_peak;
+                b->run.r.out.memory_peak = u.memory_peak;
 
         if (u.has_cpu)
-                b->run.r.cpu_ns = own_cpu(b, &u);
+                b->run.r.out.cpu_ns = own_cpu(b, &u);
 
         if (u.oom_kills > 0)
                 b->run.r.limits_hit |= 1u << LIMIT_MEMORY;
@@ -232,14 +232,14 @@ static uint64_t start_deadline(struct box *b, uint64_t now)
 void keeper_look_at_start(struct box *b, uint64_t now)
 {
         bool waits = box_is_parked(b) || (b->phase == PHASE_ASK && !asked_to_end(b));
-        if (b->run.r.end != BOX_RUNNING || waits || now < start_deadline(b, now))
+        if (b->run.r.out.end != CORDON_RUNNING || waits || now < start_deadline(b, now))
                 return;
 
         if (b->run.asked_ns) {
-                b->run.r.end = BOX_SIGNALED;
-                b->run.r.code = asked_to_end(b);
+                b->run.r.out.end = CORDON_SIGNALED;
+                b->run.r.out.code = asked_to_end(b);
         } else {
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
                 (void) err_set(&b->run.r.error, ERR_WALL, 0, "the box was not up after %d s",
                                START_MAX_MS / 1000);
         }

@@ -41,7 +41,7 @@ static bool is_in_box(const struct run *run, const char *path)
 static bool is_unheard(const struct run *run, char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
-        return run->r.blind && run->c->observe == BOX_OBSERVE_DENIALS && !is_in_box(run, path) &&
+        return run->r.out.blind && run->c->observe == BOX_OBSERVE_DENIALS && !is_in_box(run, path) &&
                policy_decide(run->c->policy, &f).answer != ANSWER_ALLOW;
 }
 
@@ -337,10 +337,10 @@ void keeper_note_named(struct run *run)
         bool seen = run->c->observe == BOX_OBSERVE_DENIALS || run->c->observe == BOX_OBSERVE_ALL;
         unsigned told = 0;
 
-        if (run->r.end != BOX_EXITED || !seen)
+        if (run->r.out.end != CORDON_EXITED || !seen)
                 return;
 
-        if (run->r.code == 0) {
+        if (run->r.out.code == 0) {
                 name_refused_host(run);
                 return;
         }

@@ -29,9 +29,9 @@ void box_kill(struct box *b)
 
         b->killed = true;
         b->killed_ns = clock_mono_ns();
-        if (!b->run.up && b->run.r.end == BOX_RUNNING) {
-                b->run.r.end = BOX_SIGNALED;
-                b->run.r.code = SIGKILL;
+        if (!b->run.up && b->run.r.out.end == CORDON_RUNNING) {
+                b->run.r.out.end = CORDON_SIGNALED;
+                b->run.r.out.code = SIGKILL;
         }
 
         if (b->session)
@@ -74,8 +74,9 @@ void box_resize(struct box *b, unsigned rows, unsigned columns)
 
 void box_finish(struct box *b)
 {
-        if (b->run.r.end == BOX_RUNNING && b->run.up)
-                b->run.r.end = BOX_EXITED; /* in order: by word of its caller, or because nobody needs it */
+        if (b->run.r.out.end == CORDON_RUNNING && b->run.up)
+                b->run.r.out.end =
+                        CORDON_EXITED; /* in order: by word of its caller, or because nobody needs it */
 
         box_kill(b);
 }
@@ -83,9 +84,9 @@ void box_finish(struct box *b)
 void keeper_limit_fired(struct box *b, enum limit_key k)
 {
         b->run.r.limits_hit |= 1u << k;
-        if (b->run.r.end != BOX_RUNNING)
+        if (b->run.r.out.end != CORDON_RUNNING)
                 return;
-        b->run.r.end = BOX_LIMIT;
+        b->run.r.out.end = CORDON_LIMIT;
         b->run.r.limit = k;
         box_kill(b);
 }

@@ -523,10 +523,11 @@ void keeper_copies_publish(struct box *b)
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++) {
                 struct err e;
                 struct box_copy *c = &b->copies[i];
-                if (c->inside < 0 || !b->run.up || publish(b, c, &e) == 0 || b->run.r.end == BOX_FAILED)
+                if (c->inside < 0 || !b->run.up || publish(b, c, &e) == 0 ||
+                    b->run.r.out.end == CORDON_FAILED)
                         continue;
                 b->run.r.error = e;
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
         }
 
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++)

@@ -157,7 +157,7 @@ void record_limits(struct run *run)
                         continue;
                 struct ledger_record r = record_of(run, LEDGER_LIMIT, LEDGER_OUTCOME);
                 r.target = policy_limit_name(k);
-                r.result = run->r.end == BOX_LIMIT && run->r.limit == k ? "ended the run" : "reached";
+                r.result = run->r.out.end == CORDON_LIMIT && run->r.limit == k ? "ended the run" : "reached";
                 record_add(run, &r, NULL);
         }
 }

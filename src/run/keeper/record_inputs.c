@@ -279,7 +279,7 @@ void record_stream(struct run *run, int stream)
         if (origin[0])
                 r.parents[r.parent_count++] = origin;
 
-        if (stream == 1 && run->r.output_truncated)
+        if (stream == 1 && run->r.out.output_truncated)
                 r.result = "cut at its limit";
 
         record_add(run, &r, NULL);

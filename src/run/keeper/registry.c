@@ -57,8 +57,8 @@ static void state_json(const struct box *b, struct buf *out)
         buf_putc(out, ']');
         put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
         put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
-        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u", (unsigned long long) b->run.r.output_bytes,
-                   b->run.r.denial_count);
+        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u",
+                   (unsigned long long) b->run.r.out.output_bytes, b->run.r.denial_count);
         keeper_lease_json(b, out);
         renew_json(b, out);
         if (b->c.session)
@@ -91,8 +91,7 @@ static void answer(int client, struct span text, struct ask ok)
 void registry_send_result(struct box *session)
 {
         AUTO_BUF(out);
-        session->run.r.digest = policy_digest(session->c.policy);
-        box_result_json(&session->run.r, &out);
+        box_result_json(session, &out);
         for (unsigned i = 0; i < CLIENTS_MAX; i++)
                 if (session->ending[i] >= 0) {
                         if (!out.failed)

@@ -58,7 +58,7 @@ static int refuse(const struct box *b, struct err *e)
 int keeper_can_renew(const struct box *b, struct err *e)
 {
         struct lease trial = b->run.lease;
-        if (!b->run.up || b->run.r.end != BOX_RUNNING)
+        if (!b->run.up || b->run.r.out.end != CORDON_RUNNING)
                 return err_set(e, ERR_GONE, 0, "it does not run");
 
         return lease_renew(&trial, clock_mono_ns()) ? 0 : refuse(b, e);
@@ -76,7 +76,7 @@ int keeper_renew(struct box *b, struct err *e)
         if (!b->c.session && c->control >= 0)
                 (void) wall_renew(c, b->id, l->length_ns / 1000000u);
 
-        b->run.r.renewed = l->renewed;
+        b->run.r.out.renewed = l->renewed;
         record_renewal(&b->run);
         return 0;
 }

@@ -98,9 +98,9 @@ static void end(struct box *b, const char *path)
         for (struct box *one = b->runs; one; one = one->sibling)
                 if (!one->remote) /* others hear of it: session_runs.c */
                         refuse(&one->run, path);
-        if (b->phase < PHASE_RUN && b->run.r.end == BOX_RUNNING) {
+        if (b->phase < PHASE_RUN && b->run.r.out.end == CORDON_RUNNING) {
                 b->run.r.error = b->run.refused;
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
         }
         box_kill(b);
         keeper_kill_now(b);

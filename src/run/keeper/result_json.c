@@ -7,8 +7,8 @@
 #include <string.h>
 
 static const char *const end_names[] = {
-        [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not-started",
-        [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
+        [CORDON_RUNNING] = "running", [CORDON_FAILED] = "failed",     [CORDON_NOT_STARTED] = "not-started",
+        [CORDON_EXITED] = "exited",   [CORDON_SIGNALED] = "signaled", [CORDON_LIMIT] = "limit"
 };
 
 static void add_error(const struct err *e, struct buf *out)
@@ -19,11 +19,6 @@ static void add_error(const struct err *e, struct buf *out)
         buf_json(out, span_str(e->what));
         buf_member(out, "hint", e->hint);
         buf_putc(out, '}');
-}
-
-const char *box_start_name(const struct box_result *r)
-{
-        return r->in_session ? "session" : r->warm ? "warm" : r->parked ? "parked" : "cold";
 }
 
 void box_failure_json(const struct err *e, struct buf *out)
@@ -101,33 +96,11 @@ static void add_steps(const struct effect_row *d, struct buf *out)
         out->failed = out->failed || line.failed;
 }
 
-uint32_t box_denials_lost(const struct box_result *r)
-{
-        uint32_t sum = r->net_denied_lost;
-        for (unsigned k = 0; k < EFFECT_KIND__COUNT; k++)
-                sum += r->lost[k];
-        return sum;
-}
-
-bool box_lost(const struct box_result *r, unsigned *at, const char **ret_name, uint32_t *ret_count)
-{
-        for (; *at <= EFFECT_KIND__COUNT; ++*at) {
-                bool absent = *at == EFFECT_KIND__COUNT;
-                uint32_t net = *at == EFFECT_NET ? r->net_denied_lost : 0;
-                *ret_count = absent ? r->absent_lost : r->lost[*at] + net;
-                *ret_name = absent ? "absent" : *at == EFFECT_NONE ? "secret" : effect_kind_name(*at);
-                if (*ret_count && ++*at)
-                        return true;
-        }
-
-        return false;
-}
-
 static void add_lost(const struct box_result *r, struct buf *out)
 {
         const char *name;
         uint32_t count;
-        for (unsigned at = 0, n = 0; box_lost(r, &at, &name, &count); n++)
+        for (unsigned at = 0, n = 0; result_lost(r, &at, &name, &count); n++)
                 buf_printf(out, "%s\"%s\":%u", n ? "," : "", name, count);
 }
 
@@ -141,7 +114,7 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_putc(out, '}');
         }
 
-        buf_printf(out, "],\"denials_lost\":%u,\"lost\":{", box_denials_lost(r));
+        buf_printf(out, "],\"denials_lost\":%u,\"lost\":{", result_denials_lost(r));
         add_lost(r, out);
         buf_puts(out, "},\"absent\":[");
         for (unsigned i = 0; i < r->absent_count; i++) {
@@ -149,7 +122,7 @@ static void add_denials(const struct box_result *r, struct buf *out)
                 buf_json(out, span_str(r->absent[i]));
         }
 
-        buf_printf(out, "],\"left\":%u", r->left);
+        buf_printf(out, "],\"left\":%zu", r->out.left);
 }
 
 /* Only if all of it was requested. */
@@ -242,38 +215,28 @@ static void add_net(const struct box_result *r, struct buf *out)
 
         buf_printf(out, "],\"lost\":%u", r->net_lost);
         if (r->recording)
-                buf_printf(out, ",\"recorded\":%u,\"unrecorded\":%u", r->recorded, r->unrecorded);
+                buf_printf(out, ",\"recorded\":%zu,\"unrecorded\":%zu", r->out.recorded, r->out.unrecorded);
 
         buf_putc(out, '}');
 }
 
-const char *box_unlabelled(const struct box_result *r)
-{
-        static const char *const streams[] = { "", "stdout", "stderr", "stdout stderr" };
-        return streams[r->streams_unlabelled & 3];
-}
-
 static void add_label(const struct box_result *r, struct buf *out)
 {
-        char text[LABEL_TEXT_MAX];
-        if (!label_is_empty(&r->label))
-                buf_member(out, "labels", label_text(&r->label, text));
-        if (r->streams_unlabelled)
-                buf_member(out, "unlabelled", box_unlabelled(r));
-        if (r->unstamped) {
-                buf_printf(out, ",\"unstamped\":%u", r->unstamped);
+        if (r->out.labels[0])
+                buf_member(out, "labels", r->out.labels);
+        if (r->out.unlabelled[0])
+                buf_member(out, "unlabelled", r->out.unlabelled);
+        if (r->out.unstamped) {
+                buf_printf(out, ",\"unstamped\":%u", r->out.unstamped);
                 buf_member(out, "unstamped_file", r->unstamped_name);
         }
 }
 
 static void add_start(const struct box_result *r, struct buf *out)
 {
-        buf_printf(out, ",\"start\":\"%s\"", box_start_name(r));
-        if (r->parked || r->in_session || !r->cold_why || !r->cold_why[0])
-                return;
-
-        buf_puts(out, ",\"start_why\":");
-        buf_json(out, span_str(r->cold_why));
+        buf_member(out, "start", r->out.start);
+        if (r->out.start_why[0] && !r->in_session)
+                buf_member(out, "start_why", r->out.start_why);
 }
 
 static void add_layers(const struct box_result *r, struct buf *out)
@@ -295,45 +258,47 @@ static void add_ms(const char *key, uint64_t ns, struct buf *out)
         buf_fixed(out, (ns + 500) / 1000, 3);
 }
 
-void box_result_json(const struct box_result *r, struct buf *out)
+void box_result_json(struct box *b, struct buf *out)
 {
+        const struct box_result *r = &b->run.r;
+        (void) box_result_out(b);
         buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"name\":", r->run);
         buf_json(out, span_str(r->name));
-        buf_printf(out, ",\"end\":\"%s\",\"exit\":", end_names[r->end]);
-        if (r->end == BOX_EXITED)
-                buf_printf(out, "%d", r->code);
+        buf_printf(out, ",\"end\":\"%s\",\"exit\":", end_names[r->out.end]);
+        if (r->out.end == CORDON_EXITED)
+                buf_printf(out, "%d", r->out.code);
         else
                 buf_puts(out, "null");
 
         buf_puts(out, ",\"signal\":");
-        if (r->end == BOX_SIGNALED)
-                buf_printf(out, "%d", r->code);
+        if (r->out.end == CORDON_SIGNALED)
+                buf_printf(out, "%d", r->out.code);
         else
                 buf_puts(out, "null");
 
         buf_puts(out, ",\"limit\":");
-        if (r->end == BOX_LIMIT)
-                buf_printf(out, "\"%s\"", policy_limit_name(r->limit));
+        if (r->out.limit[0])
+                buf_printf(out, "\"%s\"", r->out.limit);
         else
                 buf_puts(out, "null");
 
         add_limits(r, out);
-        if (r->renewals)
-                buf_printf(out, ",\"renewed\":%u,\"renewals\":%u", r->renewed, r->renewals);
+        if (r->out.renewals)
+                buf_printf(out, ",\"renewed\":%u,\"renewals\":%u", r->out.renewed, r->out.renewals);
 
-        add_ms("wall_ms", r->wall_ns, out);
-        add_ms("cpu_ms", r->cpu_ns, out);
-        add_ms("start_ms", r->start_ns, out);
+        add_ms("wall_ms", r->out.wall_ns, out);
+        add_ms("cpu_ms", r->out.cpu_ns, out);
+        add_ms("start_ms", r->out.start_ns, out);
         add_start(r, out);
         if (r->in_session) {
                 buf_member(out, "session", r->session);
-                buf_printf(out, ",\"session_over\":%s", r->session_over ? "true" : "false");
+                buf_printf(out, ",\"session_over\":%s", r->out.session_over ? "true" : "false");
         }
 
         add_ms("group_ms", r->group_wait_ns, out);
-        buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->memory_peak);
+        buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->out.memory_peak);
         buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
-                   (unsigned long long) r->output_bytes, r->output_truncated ? "true" : "false");
+                   (unsigned long long) r->out.output_bytes, r->out.output_truncated ? "true" : "false");
         add_denials(r, out);
         add_effects(r, out);
         add_net(r, out);
@@ -342,16 +307,16 @@ void box_result_json(const struct box_result *r, struct buf *out)
         if (r->reports)
                 buf_printf(out, ",\"checks\":{%s}", r->reports);
         buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", wall_name(r->wall),
-                   r->attested ? "true" : "false");
+                   r->out.attested ? "true" : "false");
         if (r->module_code)
                 buf_member(out, "code", r->module_code);
         if (r->gpus[0])
                 buf_member(out, "gpu", r->gpus);
         add_layers(r, out);
         add_work(r, out);
-        buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", r->digest ? r->digest : "");
+        buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", policy_digest(b->c.policy));
         buf_json(out, span_str(r->ledger));
-        if (r->end == BOX_FAILED || r->end == BOX_NO_EXEC)
+        if (r->out.end == CORDON_FAILED || r->out.end == CORDON_NOT_STARTED)
                 add_error(&r->error, out);
 
         buf_putc(out, '}');

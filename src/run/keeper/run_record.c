@@ -88,7 +88,7 @@ static int add_start(struct run *run, struct err *e)
         if (run->c->trial)
                 ledger_more_number(&r, "trial", 1);
 
-        ledger_more_number(&r, "start-us", (int64_t) (run->r.start_ns / 1000));
+        ledger_more_number(&r, "start-us", (int64_t) (run->r.out.start_ns / 1000));
         return ledger_append(c->ledger, &r, false, c->start, e);
 }
 
@@ -233,10 +233,9 @@ void record_bytes(struct run *run, int stream, const void *p, size_t n)
 
 static void add_end(struct run *run, bool observed)
 {
-        static const char *const ends[] = {
-                [BOX_RUNNING] = "running", [BOX_FAILED] = "failed",     [BOX_NO_EXEC] = "not started",
-                [BOX_EXITED] = "exited",   [BOX_SIGNALED] = "signaled", [BOX_LIMIT] = "limit"
-        };
+        static const char *const ends[] = { [CORDON_RUNNING] = "running",         [CORDON_FAILED] = "failed",
+                                            [CORDON_NOT_STARTED] = "not started", [CORDON_EXITED] = "exited",
+                                            [CORDON_SIGNALED] = "signaled",       [CORDON_LIMIT] = "limit" };
 
         if (!run->record)
                 return;
@@ -244,16 +243,16 @@ static void add_end(struct run *run, bool observed)
         char result[64], labels[LABEL_TEXT_MAX];
         struct ledger_record r = record_of(run, LEDGER_END, LEDGER_OVER);
         r.name = "end";
-        (void) snprintf(result, sizeof result, "%s %d", ends[run->r.end], run->r.code);
-        if (run->r.end == BOX_LIMIT)
+        (void) snprintf(result, sizeof result, "%s %d", ends[run->r.out.end], run->r.out.code);
+        if (run->r.out.end == CORDON_LIMIT)
                 (void) snprintf(result, sizeof result, "limit %s", policy_limit_name(run->r.limit));
 
         r.result = result;
-        r.bytes = (int64_t) run->r.output_bytes;
-        ledger_more_number(&r, "cpu-us", (int64_t) (run->r.cpu_ns / 1000));
-        ledger_more_number(&r, "memory", (int64_t) run->r.memory_peak);
-        ledger_more_number(&r, "wall-us", (int64_t) (run->r.wall_ns / 1000));
-        ledger_more_number(&r, "denials-lost", box_denials_lost(&run->r));
+        r.bytes = (int64_t) run->r.out.output_bytes;
+        ledger_more_number(&r, "cpu-us", (int64_t) (run->r.out.cpu_ns / 1000));
+        ledger_more_number(&r, "memory", (int64_t) run->r.out.memory_peak);
+        ledger_more_number(&r, "wall-us", (int64_t) (run->r.out.wall_ns / 1000));
+        ledger_more_number(&r, "denials-lost", result_denials_lost(&run->r));
         if (run->r.net_lost)
                 ledger_more_number(&r, "net-lost", run->r.net_lost);
 
@@ -283,7 +282,7 @@ void record_finish(struct run *run)
         record_read_origins(run);
         record_stream(run, 1);
         record_stream(run, 2);
-        if (run->r.end == BOX_EXITED && run->r.code == 0)
+        if (run->r.out.end == CORDON_EXITED && run->r.out.code == 0)
                 record_handles(run, true);
 
         record_copies(run->box);

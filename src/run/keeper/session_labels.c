@@ -59,12 +59,12 @@ static int end_with(struct box *b, struct label l)
         label_join(&b->run.r.label, &l);
         if (!label_is_empty(&b->run.r.label) && keeper_label_streams(b, &e) < 0) {
                 b->run.r.error = e;
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
         }
 
-        if (b->run.r.end == BOX_EXITED && b->run.r.code == 0 && keeper_label_out(b, &e) < 0) {
+        if (b->run.r.out.end == CORDON_EXITED && b->run.r.out.code == 0 && keeper_label_out(b, &e) < 0) {
                 b->run.r.error = e;
-                b->run.r.end = BOX_FAILED;
+                b->run.r.out.end = CORDON_FAILED;
         }
         return 1;
 }

@@ -16,7 +16,7 @@
 bool session_takes_runs(const struct box *session)
 {
         return session->c.session && session->run.up && session->phase == PHASE_RUN && !session->killed &&
-               !session->init_gone && session->run.r.end == BOX_RUNNING;
+               !session->init_gone && session->run.r.out.end == CORDON_RUNNING;
 }
 
 /* A session that has begun a run prepares for the next. */
@@ -199,7 +199,7 @@ static void end_with_session(const struct box *s, struct box *b)
         if (!b->ran)
                 b->last = (struct wall_end){ .status = SIGKILL, .session_over = 1 };
 
-        if (session->end == BOX_LIMIT && !b->ran) {
+        if (session->out.end == CORDON_LIMIT && !b->ran) {
                 b->last.time_over = session->limit == LIMIT_TIME;
                 b->last.cpu_over = session->limit == LIMIT_CPU;
                 b->last.memory_over = session->limit == LIMIT_MEMORY;

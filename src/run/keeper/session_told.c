@@ -74,7 +74,7 @@ static void told_held(struct box *b, const struct wall_news *t)
         if (!to->fn)
                 return;
 
-        b->run.r.mid_line = pump_is_mid_line(&b->run);
+        b->run.r.out.mid_line = pump_is_mid_line(&b->run);
         to->fn(to->ctx, t->id, t->what, t->within_s);
 }
 

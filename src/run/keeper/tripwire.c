@@ -87,7 +87,7 @@ static bool trips(unsigned on, const struct effect_row *n)
 
 static bool has_ended(const struct run *run)
 {
-        return run->box->init_gone || run->box->killed || run->r.end != BOX_RUNNING;
+        return run->box->init_gone || run->box->killed || run->r.out.end != CORDON_RUNNING;
 }
 
 static void stop(struct run *run, const char *what)

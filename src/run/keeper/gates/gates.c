@@ -54,7 +54,7 @@ static void announce(struct box *b)
                 AUTO_BUF(what);
                 desk_summary(it, &what);
                 it->announced = true;
-                b->run.r.mid_line = pump_is_mid_line(&b->run);
+                b->run.r.out.mid_line = pump_is_mid_line(&b->run);
                 if (to->fn)
                         to->fn(to->ctx, it->gate.id, buf_str(&what), policy_ask_within_s(it->door));
                 else

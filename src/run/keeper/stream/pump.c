@@ -280,7 +280,7 @@ static void neutralise(struct run *run, struct pump *p, struct span said)
 {
         p->inert.n = 0;
         neutral_feed(p->neutral, said, &p->inert);
-        run->r.terminal_asked |= p->neutral->asked; /* even if its end is not seen */
+        run->r.out.terminal_asked |= p->neutral->asked; /* even if its end is not seen */
         p->have = p->inert.failed ? 0 : p->inert.n;
         if (p->inert.failed && run->output_error == 0)
                 run->output_error = ENOMEM;
@@ -311,7 +311,7 @@ static void serve_output(struct run *run, int stream, short events)
         }
 
         uint64_t cap = run->c->plan->order->limits.value[LIMIT_OUTPUT];
-        uint64_t room = cap - run->r.output_bytes;
+        uint64_t room = cap - run->r.out.output_bytes;
         if (!pump_has_room(p))
                 return;
 
@@ -327,10 +327,10 @@ static void serve_output(struct run *run, int stream, short events)
         run->late_bytes += run->box->init_gone ? (uint64_t) n : 0;
         if ((uint64_t) n > room) {
                 n = (ssize_t) room;
-                run->r.output_truncated = true;
+                run->r.out.output_truncated = true;
         }
 
-        run->r.output_bytes += (uint64_t) n;
+        run->r.out.output_bytes += (uint64_t) n;
         tripwire_see(run, p->watch, stream == 1 ? "stdout" : "stderr", span_of(p->buffer, (size_t) n));
         record_bytes(run, stream, p->buffer, (size_t) n);
         if (run->log_on)
@@ -345,7 +345,7 @@ static void serve_output(struct run *run, int stream, short events)
 
         p->sent = 0;
         hand_on(run, p);
-        if (run->r.output_truncated)
+        if (run->r.out.output_truncated)
                 keeper_limit_fired(run->box, LIMIT_OUTPUT);
 }
 
