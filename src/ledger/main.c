@@ -51,7 +51,7 @@ static int put_verdicts(const struct key_chain *c, struct span keys, struct span
         return fflush(stdout) == 0 ? 0 : -1;
 }
 
-static int check(const char *file, bool trust, struct err *e)
+static int check_note(const char *file, bool trust, struct err *e)
 {
         AUTO_BUF(keys);
         AUTO_BUF(notes);
@@ -99,7 +99,7 @@ static int do_verb(int argc, char **argv, struct err *e)
                         return in_dir(argv[2], verbs[i].work, e);
 
         if (argc == 3 && (strcmp(argv[1], "check") == 0 || strcmp(argv[1], "trust") == 0))
-                return check(argv[2], argv[1][0] == 't', e);
+                return check_note(argv[2], argv[1][0] == 't', e);
 
         if (argc == 5 && strcmp(argv[1], "write") == 0)
                 return write_for(argv[2], argv[3], argv[4], e);

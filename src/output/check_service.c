@@ -56,7 +56,7 @@ static struct pipeline *find_form(const struct service *s, const char *key)
         return NULL;
 }
 
-static void reap(struct service *s)
+static void reap_checks(struct service *s)
 {
         while (s->checks && waitpid(-1, NULL, s->checks >= CHECKS_MAX ? 0 : WNOHANG) > 0)
                 s->checks--;
@@ -100,7 +100,7 @@ int check_service(const struct output_order *o, int line, struct err *e)
                                                                                                        : 0;
         while (r == 0 && wire_take(line, &output_ask_form, &a, NULL) == 1) {
                 struct output_line answer = { .number = a.number };
-                reap(&s);
+                reap_checks(&s);
                 AUTO_FD(its, begin_check(&s, find_form(&s, a.key), line));
                 if (wire_put(line, &output_line_form, &answer, its) < 0)
                         break;

@@ -119,7 +119,7 @@ int decimal_to_u64(const struct decimal *d, uint64_t *ret_value)
         return 0;
 }
 
-static uint64_t multiply(uint64_t a, uint64_t b, uint64_t modulus)
+static uint64_t multiply_mod(uint64_t a, uint64_t b, uint64_t modulus)
 {
         __extension__ typedef unsigned __int128 wide;
         return (uint64_t) ((wide) a * b % modulus);
@@ -145,12 +145,12 @@ bool decimal_is_multiple(const struct decimal *d, const struct decimal *unit)
 
         p = d->p;
         for (size_t i = 0; i < d->n; i++)
-                rest = (multiply(rest, 10, modulus) + (uint64_t) (next_digit(&p) - '0')) % modulus;
+                rest = (multiply_mod(rest, 10, modulus) + (uint64_t) (next_digit(&p) - '0')) % modulus;
 
         for (ten %= modulus; more > 0; more >>= 1) {
                 if (more & 1)
-                        rest = multiply(rest, ten, modulus);
-                ten = multiply(ten, ten, modulus);
+                        rest = multiply_mod(rest, ten, modulus);
+                ten = multiply_mod(ten, ten, modulus);
         }
 
         return rest == 0;

@@ -23,7 +23,7 @@ struct spelling {
         uint8_t *bytes, *at;
 };
 
-static void add(struct spelling *s, size_t from, uint8_t owner)
+static void add_spelling(struct spelling *s, size_t from, uint8_t owner)
 {
         size_t n = (size_t) (s->at - s->bytes) - from;
         if (n < SECRET_WORD_MIN)
@@ -39,7 +39,7 @@ static void add_reversed(struct spelling *s, struct span w, uint8_t owner)
         size_t from = here(s);
         for (size_t i = w.n; i > 0; i--)
                 *s->at++ = w.p[i - 1];
-        add(s, from, owner);
+        add_spelling(s, from, owner);
 }
 
 static void add_rot13(struct spelling *s, struct span w, uint8_t owner)
@@ -50,7 +50,7 @@ static void add_rot13(struct spelling *s, struct span w, uint8_t owner)
                 bool letter = low >= 'a' && low <= 'z';
                 *s->at++ = letter ? (uint8_t) ((c & 0x20) | (((low - 'a' + 13) % 26) + 'A')) : c;
         }
-        add(s, from, owner);
+        add_spelling(s, from, owner);
 }
 
 /* The characters that depend on the word alone, if `skip` bytes stand before it in its block of five. */
@@ -62,7 +62,7 @@ static void add_base32(struct spelling *s, struct span w, unsigned skip, uint8_t
                 unsigned v = (unsigned) w.p[bit / 8] << 8 | (bit / 8 + 1 < w.n ? w.p[bit / 8 + 1] : 0);
                 *s->at++ = (uint8_t) alphabet[v >> (11 - bit % 8) & 31];
         }
-        add(s, from, owner);
+        add_spelling(s, from, owner);
 }
 
 static void add_quoted(struct spelling *s, struct span w, uint8_t owner)
@@ -74,7 +74,7 @@ static void add_quoted(struct spelling *s, struct span w, uint8_t owner)
                 *s->at++ = (uint8_t) digits[w.p[i] >> 4];
                 *s->at++ = (uint8_t) digits[w.p[i] & 15];
         }
-        add(s, from, owner);
+        add_spelling(s, from, owner);
 }
 
 static void add_spellings(struct spelling *s, struct span w, uint8_t owner)
@@ -117,7 +117,7 @@ void known_spell(struct span word, void (*each)(void *ctx, struct span spelling)
         free(s);
 }
 
-static int fill(struct known *k, const struct known_word *words, size_t count)
+static int fill_words(struct known *k, const struct known_word *words, size_t count)
 {
         size_t bytes = 1;
         for (size_t i = 0; i < count; i++)
@@ -153,7 +153,7 @@ struct known *known_new(const struct known_word *words, size_t count)
         if (!k)
                 return NULL;
 
-        if (fill(k, words, count) == 0)
+        if (fill_words(k, words, count) == 0)
                 return k;
         known_free(k);
         return NULL;
@@ -171,8 +171,8 @@ void known_free(struct known *k)
 }
 
 /* How much of `in` is decided. */
-static size_t replace(struct known *k, struct span in, bool end, struct buf *out,
-                      void (*each)(void *, size_t), void *ctx)
+static size_t replace_word(struct known *k, struct span in, bool end, struct buf *out,
+                           void (*each)(void *, size_t), void *ctx)
 {
         struct secret_hit h = { 0 };
         size_t from = 0;
@@ -196,12 +196,12 @@ void known_pass(struct known *k, struct span in, bool end, struct buf *out, void
         }
 
         if (k->held.n == 0) {
-                size_t n = in.n ? replace(k, in, end, out, each, ctx) : 0;
+                size_t n = in.n ? replace_word(k, in, end, out, each, ctx) : 0;
                 if (n < in.n)
                         buf_add(&k->held, in.p + n, in.n - n);
         } else {
                 buf_add(&k->held, in.p, in.n);
-                size_t n = replace(k, buf_span(&k->held), end, out, each, ctx);
+                size_t n = replace_word(k, buf_span(&k->held), end, out, each, ctx);
                 memmove(k->held.p, k->held.p + n, k->held.n - n);
                 k->held.n -= n;
         }

@@ -13,7 +13,7 @@ static bool is_slash(uint8_t c) { return c == '/' || c == '\\'; }
 
 static uint8_t lower(uint8_t c) { return c >= 'A' && c <= 'Z' ? c | 0x20 : c; }
 
-static bool same(struct span a, const char *b, size_t n)
+static bool same_word(struct span a, const char *b, size_t n)
 {
         if (a.n != n)
                 return false;
@@ -53,12 +53,12 @@ static bool is_door(const char *const *hosts, size_t n, struct span host)
                 const char *name = hosts[i];
                 size_t len = strlen(name);
                 if (strncmp(name, "*.", 2) != 0) {
-                        if (same(host, name, len))
+                        if (same_word(host, name, len))
                                 return true;
                         continue;
                 }
                 if (host.n > len - 1 &&
-                    same(span_of(host.p + host.n - (len - 1), len - 1), name + 1, len - 1))
+                    same_word(span_of(host.p + host.n - (len - 1), len - 1), name + 1, len - 1))
                         return true;
         }
         return false;
@@ -69,7 +69,7 @@ static bool is_active(struct span scheme)
 {
         static const char *const names[] = { "javascript", "vbscript", "data" };
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (same(scheme, names[i], strlen(names[i])))
+                if (same_word(scheme, names[i], strlen(names[i])))
                         return true;
         return false;
 }
@@ -86,8 +86,8 @@ static struct span scheme_before(struct span line, size_t at)
 enum link { LINK_NO = 0, LINK_INERT, LINK_LIVE };
 
 /* A colon that belongs to a link, and whether it may stay one. */
-static enum link colon(const char *const *hosts, size_t n_hosts, struct span line, size_t at,
-                       struct span *ret_host)
+static enum link open_scheme(const char *const *hosts, size_t n_hosts, struct span line, size_t at,
+                             struct span *ret_host)
 {
         struct span scheme = scheme_before(line, at), rest = span_of(line.p + at + 1, line.n - at - 1);
         if (scheme.n == 0 || rest.n == 0)
@@ -101,8 +101,8 @@ static enum link colon(const char *const *hosts, size_t n_hosts, struct span lin
         size_t slashes = 0;
         while (slashes < rest.n && is_slash(rest.p[slashes]))
                 slashes++;
-        bool web =
-                same(scheme, "http", 4) || same(scheme, "https", 5); /* one slash is enough for a browser */
+        bool web = same_word(scheme, "http", 4) ||
+                   same_word(scheme, "https", 5); /* one slash is enough for a browser */
         if (slashes < (web ? 1 : 2) || scheme.n < 2)
                 return LINK_NO;
 
@@ -134,7 +134,7 @@ void links_line(const char *const *hosts, size_t n_hosts, struct span line, uint
         for (size_t i = 0; i < line.n; i++) {
                 struct span host = { 0 };
                 uint8_t c = line.p[i];
-                if (c == ':' && colon(hosts, n_hosts, line, i, &host) == LINK_INERT) {
+                if (c == ':' && open_scheme(hosts, n_hosts, line, i, &host) == LINK_INERT) {
                         buf_add(out, line.p + from, i - from);
                         buf_puts(out, "[:]");
                         from = i + 1;

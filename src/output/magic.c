@@ -15,7 +15,7 @@ const char *magic_name(enum magic m)
         return names[m];
 }
 
-static bool starts(struct span s, const char *text, size_t n)
+static bool starts_with(struct span s, const char *text, size_t n)
 {
         return s.n >= n && memcmp(s.p, text, n) == 0;
 }
@@ -38,11 +38,11 @@ enum magic magic_of(struct span s)
                      { "PK\5\6", 4, MAGIC_ZIP },
                      { "\x1f\x8b\x08", 3, MAGIC_GZIP } };
 
-        if (starts(s, "RIFF", 4) && s.n >= 12 && memcmp(s.p + 8, "WEBP", 4) == 0)
+        if (starts_with(s, "RIFF", 4) && s.n >= 12 && memcmp(s.p + 8, "WEBP", 4) == 0)
                 return MAGIC_WEBP;
 
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-                if (starts(s, rows[i].text, rows[i].n))
+                if (starts_with(s, rows[i].text, rows[i].n))
                         return rows[i].m;
         return MAGIC_UNKNOWN;
 }

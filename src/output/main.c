@@ -35,7 +35,7 @@ static char *take_file(int fd, size_t *ret_len)
         return NULL;
 }
 
-static void wipe(char *text, size_t n)
+static void wipe_text(char *text, size_t n)
 {
         if (text)
                 explicit_bzero(text, n);
@@ -47,7 +47,7 @@ static int take_words(struct output_order *o, struct err *e)
         size_t n = 0;
         char *text = take_file(OUTPUT_WORDS, &n);
         int r = text ? output_order_words(o, span_of(text, n)) : -1;
-        wipe(text, n);
+        wipe_text(text, n);
         return r < 0 ? err_set(e, ERR_INTERNAL, 0, "the secrets to look for did not come") : 0;
 }
 
@@ -56,7 +56,7 @@ static struct output_order *take_order(struct err *e)
         size_t n = 0;
         char *text = take_file(OUTPUT_ORDER, &n);
         struct output_order *o = text ? output_order_read(span_of(text, n), e) : NULL;
-        wipe(text, n);
+        wipe_text(text, n);
         if (o && output_order_more(o)->vault && take_words(o, e) < 0) {
                 output_order_free(o);
                 return NULL;

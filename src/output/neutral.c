@@ -51,7 +51,7 @@ uint64_t neutral_cuts(const struct neutral *n)
 /* ---- marks ---- */
 
 /* One mark for consecutive cuts of a kind: marks must not inflate the output. */
-static void mark(struct neutral *n, enum neutral_cut kind, const char *text, struct buf *out)
+static void put_mark(struct neutral *n, enum neutral_cut kind, const char *text, struct buf *out)
 {
         n->cut[kind]++;
         n->before = PLAIN;
@@ -66,14 +66,14 @@ static void mark_char(struct neutral *n, enum neutral_cut kind, uint32_t c, stru
 {
         char text[16];
         (void) snprintf(text, sizeof text, "<U+%04X>", c);
-        mark(n, kind, text, out);
+        put_mark(n, kind, text, out);
 }
 
 static void mark_byte(struct neutral *n, uint8_t b, struct buf *out)
 {
         char text[8];
         (void) snprintf(text, sizeof text, "<%02X>", b);
-        mark(n, CUT_UTF8, text, out);
+        put_mark(n, CUT_UTF8, text, out);
 }
 
 /* <ESC]52>: the beginning of the sequence, up to the first character other than a letter or digit. */
@@ -89,10 +89,10 @@ static void mark_sequence(struct neutral *n, struct buf *out)
         }
 
         (void) snprintf(text + k, sizeof text - k, ">");
-        mark(n, CUT_ESCAPE, text, out);
+        put_mark(n, CUT_ESCAPE, text, out);
 }
 
-static void pass(struct neutral *n, const void *p, size_t len, struct buf *out)
+static void pass_bytes(struct neutral *n, const void *p, size_t len, struct buf *out)
 {
         buf_add(out, p, len);
         n->marked = 0;
@@ -194,7 +194,7 @@ static bool is_screen_escape(const struct neutral *n)
         return n->sequence_n == 1 && strchr("78=>DEHM", first);
 }
 
-static bool passes(const struct neutral *n)
+static bool passes_sequence(const struct neutral *n)
 {
         if (n->mode == NEUTRAL_TEXT || n->sequence_n == 0 || n->sequence_n == NEUTRAL_SEQUENCE)
                 return false;
@@ -209,7 +209,7 @@ static bool passes(const struct neutral *n)
 
 static void end_sequence(struct neutral *n, struct buf *out)
 {
-        if (passes(n)) {
+        if (passes_sequence(n)) {
                 buf_add(out, "\033", 1);
                 buf_add(out, n->sequence, n->sequence_n);
                 bool reset = n->sequence_n == 2 || (n->sequence_n == 3 && n->sequence[1] == '0');
@@ -225,7 +225,7 @@ static void end_sequence(struct neutral *n, struct buf *out)
         n->sequence_n = n->string_n = 0;
 }
 
-static void collect(struct neutral *n, uint8_t b)
+static void collect_byte(struct neutral *n, uint8_t b)
 {
         if (n->sequence_n < NEUTRAL_SEQUENCE)
                 n->sequence[n->sequence_n++] = b;
@@ -235,7 +235,7 @@ static void begin_sequence(struct neutral *n) { n->state = ESCAPE, n->sequence_n
 
 static void step_escape(struct neutral *n, uint8_t b, struct buf *out)
 {
-        collect(n, b);
+        collect_byte(n, b);
         if (b == '[' && n->sequence_n == 1)
                 n->state = CSI;
         else if (n->sequence_n == 1 && strchr("]PX^_", b) && b)
@@ -246,7 +246,7 @@ static void step_escape(struct neutral *n, uint8_t b, struct buf *out)
 
 static void step_csi(struct neutral *n, uint8_t b, struct buf *out)
 {
-        collect(n, b);
+        collect_byte(n, b);
         if (b >= 0x40 || n->sequence_n == NEUTRAL_SEQUENCE)
                 end_sequence(n, out);
 }
@@ -256,7 +256,7 @@ static void step_string(struct neutral *n, uint8_t b, struct buf *out)
 {
         bool terminated = (n->state == STRING_ESC && b == '\\') || (n->state == STRING_C2 && b == 0x9c) ||
                           (b == BEL && n->sequence[0] == ']') || b == CAN || b == SUB;
-        collect(n, b);
+        collect_byte(n, b);
         n->string_n++;
         n->state = b == ESC ? STRING_ESC : b == 0xc2 ? STRING_C2 : STRING;
         if (terminated || n->string_n == NEUTRAL_STRING) {
@@ -275,12 +275,12 @@ static bool is_wordless(uint32_t c)
 }
 
 /* Held characters pass with the one that follows, or are marked. */
-static void release(struct neutral *n, bool good, struct buf *out)
+static void release_sequence(struct neutral *n, bool good, struct buf *out)
 {
         unsigned held = n->held_n;
         n->held_n = 0;
         if (good) {
-                pass(n, n->held, held, out);
+                pass_bytes(n, n->held, held, out);
                 return;
         }
 
@@ -293,7 +293,7 @@ static void release(struct neutral *n, bool good, struct buf *out)
         }
 }
 
-static void hold(struct neutral *n, const uint8_t *p, unsigned k)
+static void hold_bytes(struct neutral *n, const uint8_t *p, unsigned k)
 {
         memcpy(n->held + n->held_n, p, k);
         n->held_n += k;
@@ -324,17 +324,17 @@ static void take_tag(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k
 {
         note_hidden(n, c);
         if (n->before == FLAG && n->held_n + k <= NEUTRAL_HELD) {
-                hold(n, p, k);
+                hold_bytes(n, p, k);
                 if (c == TAG_END) {
                         bool good = is_flag(n);
                         n->hidden_n -= good && n->hidden_n >= 5 ? 5 : 0;
                         n->before = EMOJI;
-                        release(n, good, out);
+                        release_sequence(n, good, out);
                 }
                 return;
         }
 
-        release(n, false, out);
+        release_sequence(n, false, out);
         mark_char(n, CUT_TAG, c, out);
 }
 
@@ -342,10 +342,10 @@ static void take_selector(struct neutral *n, uint32_t c, const uint8_t *p, unsig
 {
         bool for_emoji = c == TEXT_SELECTOR || c == EMOJI_SELECTOR;
         if (for_emoji && (n->before == EMOJI || n->before == FLAG)) {
-                pass(n, p, k, out);
+                pass_bytes(n, p, k, out);
                 n->before = SELECTED;
         } else if (c == EMOJI_SELECTOR && n->before == KEYCAP)
-                hold(n, p, k); /* for U+20E3 */
+                hold_bytes(n, p, k); /* for U+20E3 */
         else
                 mark_char(n, CUT_INVISIBLE, c, out);
 }
@@ -353,10 +353,10 @@ static void take_selector(struct neutral *n, uint32_t c, const uint8_t *p, unsig
 static void take_joiner(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, struct buf *out)
 {
         if (n->before == JOINS || n->before == WORDLESS) {
-                pass(n, p, k, out);
+                pass_bytes(n, p, k, out);
                 n->before = PLAIN; /* one of them */
         } else if (n->before == EMOJI || n->before == MODIFIER || n->before == SELECTED || n->before == FLAG)
-                hold(n, p, k); /* for the next emoji */
+                hold_bytes(n, p, k); /* for the next emoji */
         else
                 mark_char(n, CUT_INVISIBLE, c, out);
 }
@@ -365,10 +365,10 @@ static void take_joiner(struct neutral *n, uint32_t c, const uint8_t *p, unsigne
 static void take_break(struct neutral *n, const uint8_t *p, unsigned k, struct buf *out)
 {
         if (n->before == WORDLESS || n->before == BROKEN) {
-                pass(n, p, k, out);
+                pass_bytes(n, p, k, out);
                 n->before = n->before == WORDLESS ? BROKEN : PLAIN;
         } else {
-                hold(n, p, k);
+                hold_bytes(n, p, k);
                 n->before = AWAITS;
         }
 }
@@ -381,17 +381,17 @@ static void take_control(struct neutral *n, uint32_t c, const uint8_t *p, unsign
                 begin_sequence(n);
         else if (sequence) {
                 begin_sequence(n);
-                collect(n, (uint8_t) (c - 0x40));
+                collect_byte(n, (uint8_t) (c - 0x40));
                 n->state = c == 0x9b ? CSI : STRING;
         } else if (c == '\r')
                 n->state = RETURN;
         else if (n->mode == NEUTRAL_SCREEN && c && strchr("\a\b\v\f\016\017", (int) c) && c < 0x20)
-                pass(n, p, k, out);
+                pass_bytes(n, p, k, out);
         else
                 mark_char(n, CUT_CONTROL, c, out);
 }
 
-static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, struct buf *out)
+static void take_character(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, struct buf *out)
 {
         enum unicode_class class = unicode_class(c);
         if (n->held_n && !(class == TAG && n->before == FLAG)) {
@@ -399,7 +399,7 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
                 bool good = n->before == AWAITS ? is_wordless(c)
                             : keycap            ? c == KEYCAP_MARK
                                                 : n->before != FLAG && class == EMOJI;
-                release(n, good, out);
+                release_sequence(n, good, out);
                 n->before = PLAIN;
         }
 
@@ -409,7 +409,7 @@ static void take(struct neutral *n, uint32_t c, const uint8_t *p, unsigned k, st
         case EMOJI:
         case MODIFIER:
         case KEYCAP:
-                pass(n, p, k, out);
+                pass_bytes(n, p, k, out);
                 n->before = c == BLACK_FLAG ? FLAG : is_wordless(c) ? WORDLESS : class;
                 return;
         case CONTROL:
@@ -448,16 +448,16 @@ static void step_return(struct neutral *n, uint8_t b, struct buf *out)
         n->state = GROUND;
         n->before = PLAIN;
         if (n->mode == NEUTRAL_SCREEN || b == '\n') {
-                pass(n, "\r", 1, out);
+                pass_bytes(n, "\r", 1, out);
                 return;
         }
 
         n->cut[CUT_CONTROL]++;
-        pass(n, "\n", 1, out);
+        pass_bytes(n, "\n", 1, out);
 }
 
 /* Returns true if the byte is consumed. */
-static bool step(struct neutral *n, uint8_t b, struct buf *out)
+static bool step_byte(struct neutral *n, uint8_t b, struct buf *out)
 {
         switch ((enum state) n->state) {
         case GROUND:
@@ -534,11 +534,11 @@ static size_t take_first(struct neutral *n, struct span in, struct buf *out)
         if (k == 0)
                 return 0;
         if (k > 0) {
-                take(n, c, in.p, (unsigned) k, out);
+                take_character(n, c, in.p, (unsigned) k, out);
                 return (size_t) k;
         }
 
-        release(n, false, out);
+        release_sequence(n, false, out);
         mark_byte(n, in.p[0], out);
         return 1;
 }
@@ -570,14 +570,14 @@ void neutral_feed(struct neutral *n, struct span in, struct buf *out)
 {
         size_t at = n->pending_n ? take_pending(n, in, out) : 0;
         while (at < in.n) {
-                if (n->state != GROUND && step(n, in.p[at], out)) {
+                if (n->state != GROUND && step_byte(n, in.p[at], out)) {
                         at++;
                         continue;
                 }
 
                 size_t run = n->held_n ? 0 : plain_run(n, span_of(in.p + at, in.n - at));
                 if (run) {
-                        pass(n, in.p + at, run, out);
+                        pass_bytes(n, in.p + at, run, out);
                         at += run;
                         continue;
                 }
@@ -598,7 +598,7 @@ void neutral_end(struct neutral *n, struct buf *out)
                 mark_byte(n, n->pending[i], out);
 
         n->pending_n = 0;
-        release(n, false, out);
+        release_sequence(n, false, out);
         if (n->state == RETURN)
                 step_return(n, 0, out);
         else if (n->state != GROUND)

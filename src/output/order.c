@@ -60,7 +60,7 @@ struct output_order {
         size_t from_vault; /* the last of the words */
 };
 
-static struct span decode(const struct json *text)
+static struct span decode_text(const struct json *text)
 {
         size_t cap = text && text->type == JSON_STRING ? text->len : 0;
         uint8_t *p = cap ? malloc(cap) : NULL;
@@ -77,7 +77,7 @@ static int read_words(struct output_order *o, const struct json *list)
                 const struct json *name = json_get(x, "name"), *canary = json_get(x, "canary");
                 if (!name || name->type != JSON_STRING || o->c.n_words == KNOWN_MAX)
                         return -1;
-                o->words[o->c.n_words++] = (struct known_word){ name->str, decode(json_get(x, "word")),
+                o->words[o->c.n_words++] = (struct known_word){ name->str, decode_text(json_get(x, "word")),
                                                                 canary && canary->type == JSON_TRUE };
         }
         o->c.words = o->words;
@@ -98,7 +98,7 @@ static int read_hosts(struct output_order *o, const struct json *list)
         return o->hosts ? 0 : -1;
 }
 
-static int64_t number(const struct json *root, const char *key)
+static int64_t read_number(const struct json *root, const char *key)
 {
         const struct json *v = json_get(root, key);
         return v && v->type == JSON_INT ? v->integer : -1;
@@ -107,7 +107,7 @@ static int64_t number(const struct json *root, const char *key)
 static int read_form(const struct json *x, struct pipeline_config *ret)
 {
         const struct json *name = json_get(x, "name");
-        int64_t form = number(x, "as"), max = number(x, "max");
+        int64_t form = read_number(x, "as"), max = read_number(x, "max");
         if (form < 0 || form >= HANDLE_TYPE__COUNT || max < 0 || !name || name->type != JSON_STRING)
                 return -1;
 
@@ -116,7 +116,7 @@ static int read_form(const struct json *x, struct pipeline_config *ret)
                                          .verbatim = json_is_true(x, "verbatim"),
                                          .keep_links = json_is_true(x, "links"),
                                          .schema_name = name->str,
-                                         .schema = decode(json_get(x, "schema")) };
+                                         .schema = decode_text(json_get(x, "schema")) };
         return 0;
 }
 
@@ -171,7 +171,7 @@ struct output_order *output_order_read(struct span text, struct err *e)
         }
 
         const struct json *root = json_root(o->doc);
-        int64_t become = number(root, "become");
+        int64_t become = read_number(root, "become");
         if (become < 0 || read_words(o, json_get(root, "words")) < 0 ||
             read_hosts(o, json_get(root, "hosts")) < 0 || read_forms(o, json_get(root, "forms")) < 0) {
                 (void) err_set(e, ERR_INTERNAL, 0, "the order is broken");

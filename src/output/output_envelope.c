@@ -20,7 +20,7 @@ int envelope_mark_find(const char *name)
         return -1;
 }
 
-static bool has(struct span text, const char *word)
+static bool has_word(struct span text, const char *word)
 {
         return text.n && memmem(text.p, text.n, word, strlen(word)) != NULL;
 }
@@ -30,7 +30,7 @@ static const char *choose_sign(struct span content)
         static const char *const signs[] = { "\xcb\x86", "\xc2\xa6", "\xc2\xac", "\xe2\x8c\x83",
                                              "\xe2\x97\x8a" };
         for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-                if (!has(content, signs[i]))
+                if (!has_word(content, signs[i]))
                         return signs[i];
         return NULL;
 }
@@ -100,7 +100,7 @@ int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
         AUTO_BUF(marked);
         char digest[65];
         const char *sign = v->mark == ENVELOPE_DATAMARK ? choose_sign(v->content) : v->random;
-        if (!sign || (v->mark == ENVELOPE_DELIMITER && has(v->content, v->random))) {
+        if (!sign || (v->mark == ENVELOPE_DELIMITER && has_word(v->content, v->random))) {
                 (void) err_set(e, ERR_USAGE, 0, "the content has every sign that could mark it");
                 return err_hint(e, "use --mark base64");
         }
@@ -172,7 +172,7 @@ static int read_base64(struct span s, struct buf *out)
         return n < 0 ? -1 : 0;
 }
 
-static int unmark(const struct json *root, struct envelope_read *ret)
+static int unmark_text(const struct json *root, struct envelope_read *ret)
 {
         struct buf *out = &ret->content;
         const struct json *mark = json_get(root, "mark"), *content = json_get(root, "content");
@@ -192,13 +192,13 @@ static int unmark(const struct json *root, struct envelope_read *ret)
                                         : read_base64(s, out);
 }
 
-static int compare(const struct json *root, struct envelope_read *ret, struct err *e)
+static int compare_members(const struct json *root, struct envelope_read *ret, struct err *e)
 {
         const char *run = text_of(root, "run"), *effect = text_of(root, "effect"),
                    *digest = text_of(root, "sha256");
         char own[65];
         if (!run || !effect || !digest || strlen(run) >= sizeof ret->run ||
-            strlen(effect) >= sizeof ret->effect || unmark(root, ret) < 0)
+            strlen(effect) >= sizeof ret->effect || unmark_text(root, ret) < 0)
                 return err_set(e, ERR_DOOR, 0, "this is not an envelope of cordon");
 
         sha256_hex(buf_span(&ret->content), own);
@@ -215,7 +215,7 @@ int envelope_read(struct span text, struct envelope_read *ret, struct err *e)
 {
         *ret = (struct envelope_read){ 0 };
         struct json_doc *d = json_parse_data("envelope", text, e);
-        int r = d ? compare(json_root(d), ret, e) : -1;
+        int r = d ? compare_members(json_root(d), ret, e) : -1;
         json_free(d);
         return r;
 }
@@ -224,7 +224,7 @@ int envelope_read(struct span text, struct envelope_read *ret, struct err *e)
 
 enum { DEPTH_MAX = 8 };
 
-static bool same(const struct json *a, const struct json *b, unsigned depth)
+static bool same_json(const struct json *a, const struct json *b, unsigned depth)
 {
         if (a->type != b->type || depth > DEPTH_MAX)
                 return false;
@@ -239,7 +239,7 @@ static bool same(const struct json *a, const struct json *b, unsigned depth)
         size_t n = 0, members = 0;
         for (; x; x = x->next, n++) {
                 const struct json *other = a->type == JSON_OBJECT ? json_get(b, x->key) : y;
-                if (!other || !same(x, other, depth + 1))
+                if (!other || !same_json(x, other, depth + 1))
                         return false;
                 y = y ? y->next : NULL;
         }
@@ -257,7 +257,7 @@ int envelope_compare(struct span text, const struct envelope *v, struct err *e)
         struct json_doc *a = json_parse_data("envelope", text, e),
                         *b = a ? json_parse_data("envelope", buf_span(&own), e) : NULL;
         int r = b ? 0 : -1;
-        if (b && !same(json_root(b), json_root(a), 0))
+        if (b && !same_json(json_root(b), json_root(a), 0))
                 r = err_set(e, ERR_DOOR, 0, "the envelope says something else than the ledger");
         json_free(a);
         json_free(b);

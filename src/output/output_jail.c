@@ -36,7 +36,7 @@ static const uint32_t service_allowed[] = {
         (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |           \
          CLONE_NEWCGROUP)
 
-static int enter(uint32_t become, struct err *e)
+static int enter_jail(uint32_t become, struct err *e)
 {
         return jail_enter("cordon-output", become, MEMORY_MAX, e);
 }
@@ -49,12 +49,15 @@ int output_jail_check(struct err *e)
         return jail_calls("cordon-output", allowed, sizeof allowed / sizeof *allowed, e);
 }
 
-int output_jail(uint32_t become, struct err *e) { return enter(become, e) < 0 ? -1 : output_jail_check(e); }
+int output_jail(uint32_t become, struct err *e)
+{
+        return enter_jail(become, e) < 0 ? -1 : output_jail_check(e);
+}
 
 int output_jail_service(uint32_t become, struct err *e)
 {
         struct calls f;
-        if (enter(become, e) < 0)
+        if (enter_jail(become, e) < 0)
                 return -1;
 
         if (calls_sanitized())

@@ -209,8 +209,8 @@ static bool is_inside(struct span line, size_t at)
 }
 
 /* Does the rule hold for the keyword at `at`? Then *ret_from and *ret_end are those of the secret. */
-static bool holds(struct patterns *p, size_t rule, struct span line, size_t at, size_t *ret_from,
-                  size_t *ret_end)
+static bool rule_holds(struct patterns *p, size_t rule, struct span line, size_t at, size_t *ret_from,
+                       size_t *ret_end)
 {
         const struct rule *r = &rules[rule];
         uint64_t steps = STEPS;
@@ -259,7 +259,7 @@ void patterns_line(struct patterns *p, struct span line, uint64_t number, struct
         struct keywords_place place = { .at = from };
         for (int rule; (rule = keywords_next(p->words, line, &place)) >= 0;) {
                 size_t begin = place.at - strlen(rules[rule].keyword), secret, end = 0;
-                if (begin < from || !holds(p, (size_t) rule, line, begin, &secret, &end))
+                if (begin < from || !rule_holds(p, (size_t) rule, line, begin, &secret, &end))
                         continue;
                 size_t key = begins_key(rules[rule].name) ? end_of_key(line, end) : 0;
                 p->in_key = begins_key(rules[rule].name) && key == 0;

@@ -42,7 +42,7 @@ static int no_memory(struct pipeline *p, struct err *e)
         return err_set(e, ERR_MEMORY, 0, "out of memory");
 }
 
-static int reject(struct pipeline *p, struct err *e, const char *why)
+static int reject_output(struct pipeline *p, struct err *e, const char *why)
 {
         p->rejected = true;
         return err_set(e, ERR_DOOR, 0, "%s", why);
@@ -301,7 +301,7 @@ static int check_binary(struct pipeline *p, struct err *e)
         AUTO_BUF(ignored);
         known_pass(p->known, raw, true, &ignored, note_known, p);
         if (findings_count(&p->r.findings, FINDING_SECRET) + findings_count(&p->r.findings, FINDING_CANARY))
-                return reject(p, e, "it contains a secret");
+                return reject_output(p, e, "it contains a secret");
 
         if (p->c.form == HANDLE_BINARY)
                 return 0;
@@ -316,7 +316,7 @@ static int check_binary(struct pipeline *p, struct err *e)
 /* ---- the stream ---- */
 
 /* The most bytes that may still come. */
-static struct span cap(struct pipeline *p, struct span in)
+static struct span cap_output(struct pipeline *p, struct span in)
 {
         uint64_t room = p->c.max - p->r.bytes_in;
         if (in.n > room) {
@@ -333,7 +333,7 @@ int pipeline_feed(struct pipeline *p, struct span in, struct buf *out, struct er
         if (p->rejected)
                 return -1;
 
-        in = cap(p, in);
+        in = cap_output(p, in);
         if (streams(p)) {
                 if (pass_text(p, in, false, out, e) < 0)
                         return -1;
@@ -345,7 +345,7 @@ int pipeline_feed(struct pipeline *p, struct span in, struct buf *out, struct er
                         return no_memory(p, e);
         }
 
-        return p->r.truncated ? reject(p, e, "it is larger than its limit") : 0;
+        return p->r.truncated ? reject_output(p, e, "it is larger than its limit") : 0;
 }
 
 int pipeline_end(struct pipeline *p, struct buf *out, struct err *e)

@@ -22,18 +22,18 @@ struct matching {
         bool matched;
 };
 
-static bool has(const struct states *s, uint32_t state)
+static bool has_state(const struct states *s, uint32_t state)
 {
         return s->sparse[state] < s->n && s->dense[s->sparse[state]] == state;
 }
 
-static void put(struct states *s, uint32_t state)
+static void put_state(struct states *s, uint32_t state)
 {
         s->sparse[state] = s->n;
         s->dense[s->n++] = state;
 }
 
-static bool holds(const struct matching *m, enum regex_op op)
+static bool assertion_holds(const struct matching *m, enum regex_op op)
 {
         bool word = (m->before != NO_POINT && regex_is_word(m->before)) !=
                     (m->after != NO_POINT && regex_is_word(m->after));
@@ -56,18 +56,18 @@ static bool holds(const struct matching *m, enum regex_op op)
 }
 
 /* Adds a state and all that it reaches without a character. False: the steps are used up. */
-static bool reach(struct matching *m, struct states *to, uint32_t state)
+static bool reach_state(struct matching *m, struct states *to, uint32_t state)
 {
         uint32_t n = 0;
         m->stack[n++] = state;
         while (n > 0) {
                 state = m->stack[--n];
-                if (has(to, state))
+                if (has_state(to, state))
                         continue;
                 if (*m->steps == 0)
                         return false;
                 --*m->steps;
-                put(to, state);
+                put_state(to, state);
                 const struct regex_instruction *i = &m->r->program[state];
                 switch ((enum regex_op) i->op) {
                 case OP_SPLIT:
@@ -81,7 +81,7 @@ static bool reach(struct matching *m, struct states *to, uint32_t state)
                 case OP_END:
                 case OP_WORD:
                 case OP_NOT_WORD:
-                        if (holds(m, (enum regex_op) i->op))
+                        if (assertion_holds(m, (enum regex_op) i->op))
                                 m->stack[n++] = state + 1;
                         break;
                 case OP_MATCH:
@@ -123,7 +123,7 @@ static uint32_t point_before(struct span text, size_t at)
         return c;
 }
 
-static void begin(struct matching *m, struct regex *r, struct span text, size_t at, uint64_t *steps)
+static void begin_match(struct matching *m, struct regex *r, struct span text, size_t at, uint64_t *steps)
 {
         size_t n = r->n;
         *m = (struct matching){ .r = r, .text = text, .steps = steps, .before = point_before(text, at) };
@@ -134,14 +134,14 @@ static void begin(struct matching *m, struct regex *r, struct span text, size_t 
 
 /* Moves all states over the character m->after, which ends where m->before is it and m->after the one
  * behind. */
-static bool move(struct matching *m, uint32_t over)
+static bool move_states(struct matching *m, uint32_t over)
 {
         m->next.n = 0;
         m->matched = false;
         for (uint32_t i = 0; i < m->now.n; i++) {
                 const struct regex_instruction *x = &m->r->program[m->now.dense[i]];
                 if (x->op == OP_CLASS && regex_class_has(&m->r->classes[x->x], over) &&
-                    !reach(m, &m->next, m->now.dense[i] + 1))
+                    !reach_state(m, &m->next, m->now.dense[i] + 1))
                         return false;
         }
 
@@ -151,12 +151,12 @@ static bool move(struct matching *m, uint32_t over)
         return true;
 }
 
-static enum regex_match run(struct matching *m, size_t at, bool anywhere, size_t *ret_end)
+static enum regex_match run_match(struct matching *m, size_t at, bool anywhere, size_t *ret_end)
 {
         enum regex_match answer = REGEX_NO;
         size_t length = point_at(m->text, at, &m->after);
         for (bool first = true;; first = false) {
-                if ((first || anywhere) && !reach(m, &m->now, 0))
+                if ((first || anywhere) && !reach_state(m, &m->now, 0))
                         return REGEX_BUDGET;
                 if (m->matched) {
                         answer = REGEX_YES;
@@ -170,7 +170,7 @@ static enum regex_match run(struct matching *m, size_t at, bool anywhere, size_t
                 at += length;
                 m->before = over;
                 length = point_at(m->text, at, &m->after);
-                if (!move(m, over))
+                if (!move_states(m, over))
                         return REGEX_BUDGET;
         }
 }
@@ -179,13 +179,13 @@ enum regex_match regex_search(struct regex *r, struct span text, uint64_t *steps
 {
         struct matching m;
         size_t end;
-        begin(&m, r, text, 0, steps);
-        return run(&m, 0, !r->anchored, &end);
+        begin_match(&m, r, text, 0, steps);
+        return run_match(&m, 0, !r->anchored, &end);
 }
 
 enum regex_match regex_at(struct regex *r, struct span text, size_t at, uint64_t *steps, size_t *ret_end)
 {
         struct matching m;
-        begin(&m, r, text, at, steps);
-        return run(&m, at, false, ret_end);
+        begin_match(&m, r, text, at, steps);
+        return run_match(&m, at, false, ret_end);
 }

@@ -64,8 +64,8 @@ static int compile_all(struct schema *s, struct err *e)
         return 0;
 }
 
-static int make(struct schema *s, struct span text, const struct schema_text *more, size_t n_more,
-                struct err *e)
+static int make_schema(struct schema *s, struct span text, const struct schema_text *more, size_t n_more,
+                       struct err *e)
 {
         struct document *d = schema_load(s, own_uri, text, e);
         if (!d || load_more(s, more, n_more, e) < 0 || load_meta(s, e) < 0)
@@ -87,7 +87,7 @@ struct schema *schema_new(const char *name, struct span text, const struct schem
 
         s->options = options;
         s->name = arena_str(&s->mem, name);
-        if (!s->name ? schema_no_memory(e) : make(s, text, more, n_more, e)) {
+        if (!s->name ? schema_no_memory(e) : make_schema(s, text, more, n_more, e)) {
                 schema_free(s);
                 return NULL;
         }

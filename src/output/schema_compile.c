@@ -15,13 +15,13 @@ struct making {
         struct err *e;
 };
 
-static const struct json *get(const struct making *m, const char *keyword)
+static const struct json *get_keyword(const struct making *m, const char *keyword)
 {
         const struct keyword *k = schema_keyword(keyword);
         return k->vocabulary & m->n->resource->vocabularies ? json_get(m->n->json, keyword) : NULL;
 }
 
-static struct node *child(struct making *m, const struct json *at)
+static struct node *compile_child(struct making *m, const struct json *at)
 {
         struct node *n = schema_node(m->s, m->n->resource->doc, at, m->n->resource);
         if (!n)
@@ -173,7 +173,7 @@ static int make_pattern(struct making *m, struct key *k)
 
 static int make_schema(struct making *m, struct key *k)
 {
-        k->schema = child(m, k->value);
+        k->schema = compile_child(m, k->value);
         return k->schema ? 0 : -1;
 }
 
@@ -187,7 +187,7 @@ static int make_list(struct making *m, struct key *k)
                 return schema_no_memory(m->e);
 
         for (const struct json *x = k->value->child; x; x = x->next)
-                if (!(k->list[k->n++] = child(m, x)))
+                if (!(k->list[k->n++] = compile_child(m, x)))
                         return -1;
         return 0;
 }
@@ -197,7 +197,7 @@ static int make_map(struct making *m, struct key *k)
         if (k->value->type != JSON_OBJECT)
                 return bad_value(m, k->value, "an object of schemas");
         for (const struct json *x = k->value->child; x; x = x->next)
-                if (!child(m, x))
+                if (!compile_child(m, x))
                         return -1;
         return 0;
 }
@@ -217,15 +217,15 @@ static int make_dynamic(struct making *m, struct key *k)
 
 static int make_if(struct making *m, struct key *k)
 {
-        const struct json *yes = get(m, "then"), *no = get(m, "else");
-        if ((yes && !(k->yes = child(m, yes))) || (no && !(k->no = child(m, no))))
+        const struct json *yes = get_keyword(m, "then"), *no = get_keyword(m, "else");
+        if ((yes && !(k->yes = compile_child(m, yes))) || (no && !(k->no = compile_child(m, no))))
                 return -1;
         return make_schema(m, k);
 }
 
 static int make_contains(struct making *m, struct key *k)
 {
-        const struct json *least = get(m, "minContains"), *most = get(m, "maxContains");
+        const struct json *least = get_keyword(m, "minContains"), *most = get_keyword(m, "maxContains");
         k->number = 1;
         k->most = UINT64_MAX;
         if ((least && read_count(m, least, &k->number) < 0) || (most && read_count(m, most, &k->most) < 0))
@@ -284,12 +284,12 @@ static const struct simple {
 
 static int make_array(struct making *m)
 {
-        const struct json *prefix = get(m, "prefixItems"), *items = get(m, "items");
+        const struct json *prefix = get_keyword(m, "prefixItems"), *items = get_keyword(m, "items");
         if (!prefix && !items)
                 return 0;
 
         struct key *k = key_add(m, KEY_ARRAY, items ? items : prefix);
-        if (items && !(k->schema = child(m, items)))
+        if (items && !(k->schema = compile_child(m, items)))
                 return -1;
 
         k->value = prefix ? prefix : items;
@@ -307,7 +307,7 @@ static int make_patterns(struct making *m, struct key *k, const struct json *pat
 
         for (const struct json *x = patterns->child; x; x = x->next, k->n++) {
                 k->patterns[k->n].regex = make_regex(m, x, span_of(x->key, x->key_len));
-                k->patterns[k->n].schema = child(m, x);
+                k->patterns[k->n].schema = compile_child(m, x);
                 if (!k->patterns[k->n].regex || !k->patterns[k->n].schema)
                         return -1;
         }
@@ -317,8 +317,9 @@ static int make_patterns(struct making *m, struct key *k, const struct json *pat
 
 static int make_object(struct making *m)
 {
-        const struct json *names = get(m, "properties"), *patterns = get(m, "patternProperties"),
-                          *others = get(m, "additionalProperties");
+        const struct json *names = get_keyword(m, "properties"),
+                          *patterns = get_keyword(m, "patternProperties"),
+                          *others = get_keyword(m, "additionalProperties");
         if (!names && !patterns && !others)
                 return 0;
 
@@ -331,7 +332,7 @@ static int make_object(struct making *m)
                 return -1;
 
         k->value = others ? others : patterns ? patterns : names;
-        return others && !(k->schema = child(m, others)) ? -1 : 0;
+        return others && !(k->schema = compile_child(m, others)) ? -1 : 0;
 }
 
 static int by_kind(const void *a, const void *b)
@@ -355,7 +356,7 @@ int schema_compile(struct schema *s, struct node *n, struct err *e)
                 return -1;
 
         for (size_t i = 0; i < COUNT(simples); i++) {
-                const struct json *value = get(&m, simples[i].name);
+                const struct json *value = get_keyword(&m, simples[i].name);
                 if (value && simples[i].make(&m, key_add(&m, simples[i].kind, value)) < 0)
                         return -1;
         }

@@ -24,7 +24,7 @@ static int take_number(struct span *s, size_t n)
         return v;
 }
 
-static bool take(struct span *s, const char *set)
+static bool take_set(struct span *s, const char *set)
 {
         if (s->n == 0 || !s->p[0] || !strchr(set, s->p[0]))
                 return false;
@@ -36,9 +36,9 @@ static bool take_date(struct span *s)
 {
         static const int days[] = { 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
         int year = take_number(s, 4);
-        bool ok = year >= 0 && take(s, "-");
+        bool ok = year >= 0 && take_set(s, "-");
         int month = ok ? take_number(s, 2) : -1;
-        ok = month >= 1 && month <= 12 && take(s, "-");
+        ok = month >= 1 && month <= 12 && take_set(s, "-");
         int day = ok ? take_number(s, 2) : -1;
         bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
         return day >= 1 && day <= days[month - 1] && (month != 2 || day < 29 || leap);
@@ -47,12 +47,12 @@ static bool take_date(struct span *s)
 /* 23:59:60Z is a leap second, which happens at midnight UTC only. */
 static bool take_time(struct span *s)
 {
-        int hour = take_number(s, 2), minute = take(s, ":") ? take_number(s, 2) : -1,
-            second = take(s, ":") ? take_number(s, 2) : -1;
+        int hour = take_number(s, 2), minute = take_set(s, ":") ? take_number(s, 2) : -1,
+            second = take_set(s, ":") ? take_number(s, 2) : -1;
         if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
                 return false;
 
-        if (take(s, ".")) {
+        if (take_set(s, ".")) {
                 if (take_number(s, 1) < 0)
                         return false;
                 while (take_number(s, 1) >= 0)
@@ -60,11 +60,11 @@ static bool take_time(struct span *s)
         }
 
         int sign = 0, zone = 0;
-        if (!take(s, "Zz")) {
+        if (!take_set(s, "Zz")) {
                 sign = s->n && s->p[0] == '-' ? -1 : 1;
-                if (!take(s, "+-"))
+                if (!take_set(s, "+-"))
                         return false;
-                int hours = take_number(s, 2), minutes = take(s, ":") ? take_number(s, 2) : -1;
+                int hours = take_number(s, 2), minutes = take_set(s, ":") ? take_number(s, 2) : -1;
                 if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59)
                         return false;
                 zone = hours * 60 + minutes;
@@ -77,7 +77,7 @@ static bool is_date(struct span s) { return take_date(&s) && s.n == 0; }
 static bool is_time(struct span s) { return take_time(&s) && s.n == 0; }
 static bool is_date_time(struct span s)
 {
-        return take_date(&s) && take(&s, "Tt") && take_time(&s) && s.n == 0;
+        return take_date(&s) && take_set(&s, "Tt") && take_time(&s) && s.n == 0;
 }
 
 static bool is_ipv4(struct span s)
@@ -88,7 +88,7 @@ static bool is_ipv4(struct span s)
                         n++;
                 bool zero = n > 1 && s.p[0] == '0';
                 int v = n ? take_number(&s, n) : -1;
-                if (v < 0 || v > 255 || zero || (part < 3 && !take(&s, ".")))
+                if (v < 0 || v > 255 || zero || (part < 3 && !take_set(&s, ".")))
                         return false;
         }
         return s.n == 0;
@@ -118,13 +118,13 @@ static bool is_ipv6(struct span s)
                 s = span_of(s.p + n, s.n - n);
                 if (s.n == 0)
                         break;
-                if (!take(&s, ":") || s.n == 0)
+                if (!take_set(&s, ":") || s.n == 0)
                         return false;
                 if (s.p[0] == ':') {
                         if (gap)
                                 return false;
                         gap = true;
-                        (void) take(&s, ":");
+                        (void) take_set(&s, ":");
                 }
         }
 

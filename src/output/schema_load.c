@@ -151,8 +151,8 @@ static int walk_schema(struct walk *w, struct place p)
         return 0;
 }
 
-static int walk(struct schema *s, struct document *d, const struct json *at, struct resource *r,
-                struct err *e)
+static int walk_json(struct schema *s, struct document *d, const struct json *at, struct resource *r,
+                     struct err *e)
 {
         struct walk w = { .s = s, .d = d, .e = e };
         int bad = walk_later(&w, at, r);
@@ -186,7 +186,7 @@ struct document *schema_load(struct schema *s, const char *uri, struct span text
                 return NULL;
         }
 
-        return walk(s, d, r->root, r, e) < 0 ? NULL : d;
+        return walk_json(s, d, r->root, r, e) < 0 ? NULL : d;
 }
 
 /* ---- references ---- */
@@ -242,7 +242,7 @@ static struct span pointer_token(struct span raw, uint8_t *to)
 }
 
 /* Follows a pointer; *resource becomes that of the place. */
-static const struct json *follow(struct schema *s, struct span pointer, struct resource **resource)
+static const struct json *follow_pointer(struct schema *s, struct span pointer, struct resource **resource)
 {
         const struct document *d = (*resource)->doc;
         const struct json *at = (*resource)->root;
@@ -285,7 +285,7 @@ struct node *schema_refer(struct schema *s, const struct node *from, const struc
         if (a)
                 at = a->at;
         else if (r && fragment.n)
-                at = fragment.p[0] == '/' ? follow(s, fragment, &r) : NULL;
+                at = fragment.p[0] == '/' ? follow_pointer(s, fragment, &r) : NULL;
 
         if (!at) {
                 (void) schema_fail(s, ref, e, "`%s` leads nowhere", ref->key);
@@ -297,7 +297,7 @@ struct node *schema_refer(struct schema *s, const struct node *from, const struc
         if (a && a->dynamic)
                 *ret_anchor = a->name;
 
-        if (walk(s, r->doc, at, r, e) < 0)
+        if (walk_json(s, r->doc, at, r, e) < 0)
                 return NULL;
 
         struct node *n = schema_node(s, r->doc, at, r);

@@ -46,7 +46,8 @@ struct machine {
         bool call_in_place;
 };
 
-static enum turn call(struct machine *m, struct frame *f, const struct node *node, const struct json *value)
+static enum turn push_call(struct machine *m, struct frame *f, const struct node *node,
+                           const struct json *value)
 {
         m->call_node = node;
         m->call_value = value;
@@ -55,7 +56,7 @@ static enum turn call(struct machine *m, struct frame *f, const struct node *nod
         return TURN_CALL;
 }
 
-static enum turn verdict(struct machine *m, const struct frame *f, const struct key *k, bool ok)
+static enum turn give_verdict(struct machine *m, const struct frame *f, const struct key *k, bool ok)
 {
         if (ok)
                 return TURN_PASS;
@@ -66,7 +67,7 @@ static enum turn verdict(struct machine *m, const struct frame *f, const struct 
 
 static void spend(struct machine *m, uint64_t steps) { m->steps -= steps < m->steps ? steps : m->steps; }
 
-static void note(struct machine *m, const struct json *member)
+static void note_member(struct machine *m, const struct json *member)
 {
         if (!m->s->tracks)
                 return;
@@ -90,13 +91,13 @@ static enum turn check_type(struct machine *m, struct frame *f, const struct key
                 struct decimal d = decimal_of(f->value); /* 1.0 is an integer */
                 ok = decimal_is_integer(&d);
         }
-        return verdict(m, f, k, ok);
+        return give_verdict(m, f, k, ok);
 }
 
 static enum turn check_const(struct machine *m, struct frame *f, const struct key *k)
 {
         struct value_pair in = { m->data, f->node->resource->doc->doc, &m->steps };
-        return verdict(m, f, k, value_equal(&in, f->value, k->value));
+        return give_verdict(m, f, k, value_equal(&in, f->value, k->value));
 }
 
 static enum turn check_enum(struct machine *m, struct frame *f, const struct key *k)
@@ -105,7 +106,7 @@ static enum turn check_enum(struct machine *m, struct frame *f, const struct key
         for (const struct json *x = k->value->child; x; x = x->next)
                 if (value_equal(&in, f->value, x))
                         return TURN_PASS;
-        return verdict(m, f, k, false);
+        return give_verdict(m, f, k, false);
 }
 
 static enum turn check_number(struct machine *m, struct frame *f, const struct key *k)
@@ -116,14 +117,14 @@ static enum turn check_number(struct machine *m, struct frame *f, const struct k
         struct decimal d = decimal_of(f->value);
         spend(m, f->value->len);
         if (k->kind == KEY_MULTIPLE)
-                return verdict(m, f, k, decimal_is_multiple(&d, &k->decimal));
+                return give_verdict(m, f, k, decimal_is_multiple(&d, &k->decimal));
 
         int c = decimal_compare(&d, &k->decimal);
-        return verdict(m, f, k,
-                       k->kind == KEY_MAXIMUM             ? c <= 0
-                       : k->kind == KEY_EXCLUSIVE_MAXIMUM ? c < 0
-                       : k->kind == KEY_MINIMUM           ? c >= 0
-                                                          : c > 0);
+        return give_verdict(m, f, k,
+                            k->kind == KEY_MAXIMUM             ? c <= 0
+                            : k->kind == KEY_EXCLUSIVE_MAXIMUM ? c < 0
+                            : k->kind == KEY_MINIMUM           ? c >= 0
+                                                               : c > 0);
 }
 
 static enum turn check_length(struct machine *m, struct frame *f, const struct key *k)
@@ -135,7 +136,7 @@ static enum turn check_length(struct machine *m, struct frame *f, const struct k
         for (size_t i = 0; i < f->value->len; i++)
                 n += ((uint8_t) f->value->str[i] & 0xc0) != 0x80;
         spend(m, f->value->len / 16);
-        return verdict(m, f, k, k->kind == KEY_MAX_LENGTH ? n <= k->number : n >= k->number);
+        return give_verdict(m, f, k, k->kind == KEY_MAX_LENGTH ? n <= k->number : n >= k->number);
 }
 
 static enum turn check_count(struct machine *m, struct frame *f, const struct key *k)
@@ -147,7 +148,7 @@ static enum turn check_count(struct machine *m, struct frame *f, const struct ke
         size_t n = value_count(f->value);
         spend(m, n / 16);
         bool most = k->kind == KEY_MAX_ITEMS || k->kind == KEY_MAX_PROPERTIES;
-        return verdict(m, f, k, most ? n <= k->number : n >= k->number);
+        return give_verdict(m, f, k, most ? n <= k->number : n >= k->number);
 }
 
 static bool has_all(struct machine *m, const struct json *object, const struct json *names)
@@ -162,7 +163,8 @@ static bool has_all(struct machine *m, const struct json *object, const struct j
 
 static enum turn check_required(struct machine *m, struct frame *f, const struct key *k)
 {
-        return f->value->type != JSON_OBJECT ? TURN_PASS : verdict(m, f, k, has_all(m, f->value, k->value));
+        return f->value->type != JSON_OBJECT ? TURN_PASS
+                                             : give_verdict(m, f, k, has_all(m, f->value, k->value));
 }
 
 static enum turn check_dependent(struct machine *m, struct frame *f, const struct key *k)
@@ -173,12 +175,12 @@ static enum turn check_dependent(struct machine *m, struct frame *f, const struc
         for (const struct json *x = k->value->child; x; x = x->next) {
                 spend(m, 1);
                 if (json_member(m->data, f->value, span_of(x->key, x->key_len)) && !has_all(m, f->value, x))
-                        return verdict(m, f, k, false);
+                        return give_verdict(m, f, k, false);
         }
         return TURN_PASS;
 }
 
-static bool matches(struct machine *m, struct regex *r, const char *p, size_t n)
+static bool matches_text(struct machine *m, struct regex *r, const char *p, size_t n)
 {
         enum regex_match found = regex_search(r, span_of(p, n), &m->steps);
         if (found == REGEX_BUDGET)
@@ -190,7 +192,7 @@ static enum turn check_pattern(struct machine *m, struct frame *f, const struct 
 {
         if (f->value->type != JSON_STRING)
                 return TURN_PASS;
-        return verdict(m, f, k, matches(m, k->regex, f->value->str, f->value->len));
+        return give_verdict(m, f, k, matches_text(m, k->regex, f->value->str, f->value->len));
 }
 
 static enum turn check_format(struct machine *m, struct frame *f, const struct key *k)
@@ -198,7 +200,7 @@ static enum turn check_format(struct machine *m, struct frame *f, const struct k
         if (f->value->type != JSON_STRING)
                 return TURN_PASS;
         spend(m, f->value->len);
-        return verdict(
+        return give_verdict(
                 m, f, k,
                 schema_format(span_of(k->value->str, k->value->len), span_of(f->value->str, f->value->len)));
 }
@@ -208,7 +210,7 @@ struct hashed {
         const struct json *value;
 };
 
-static void sift(struct hashed *v, size_t at, size_t n)
+static void sift_down(struct hashed *v, size_t at, size_t n)
 {
         struct hashed x = v[at];
         for (size_t child; (child = 2 * at + 1) < n; at = child) {
@@ -225,13 +227,13 @@ static void sift(struct hashed *v, size_t at, size_t n)
 static void sort_by_hash(struct hashed *v, size_t n)
 {
         for (size_t i = n / 2; i > 0; i--)
-                sift(v, i - 1, n);
+                sift_down(v, i - 1, n);
 
         for (size_t i = n; i > 1; i--) {
                 struct hashed last = v[i - 1];
                 v[i - 1] = v[0];
                 v[0] = last;
-                sift(v, 0, i - 1);
+                sift_down(v, 0, i - 1);
         }
 }
 
@@ -263,7 +265,7 @@ static enum turn check_unique(struct machine *m, struct frame *f, const struct k
         spend(m, n);
         bool ok = is_unique(m, v, n);
         free(v);
-        return verdict(m, f, k, ok);
+        return give_verdict(m, f, k, ok);
 }
 
 /* ---- schemas at the same value ---- */
@@ -271,7 +273,7 @@ static enum turn check_unique(struct machine *m, struct frame *f, const struct k
 static enum turn apply_one(struct machine *m, struct frame *f, const struct node *node)
 {
         if (f->phase == 0)
-                return call(m, f, node, f->value);
+                return push_call(m, f, node, f->value);
         return f->answer ? TURN_PASS : TURN_FAIL;
 }
 
@@ -297,7 +299,7 @@ static enum turn apply_dynamic(struct machine *m, struct frame *f, const struct 
                 const struct node *to = a ? r->doc->nodes[json_index(r->doc->doc, a->at)] : NULL;
                 spend(m, 1);
                 if (to)
-                        return call(m, f, to, f->value);
+                        return push_call(m, f, to, f->value);
         }
         return apply_one(m, f, k->schema);
 }
@@ -306,7 +308,7 @@ static enum turn apply_all(struct machine *m, struct frame *f, const struct key 
 {
         if (f->phase > 0 && !f->answer)
                 return TURN_FAIL;
-        return f->phase == k->n ? TURN_PASS : call(m, f, k->list[f->phase], f->value);
+        return f->phase == k->n ? TURN_PASS : push_call(m, f, k->list[f->phase], f->value);
 }
 
 /* All of them are asked if their annotations count. */
@@ -314,33 +316,33 @@ static enum turn apply_any(struct machine *m, struct frame *f, const struct key 
 {
         f->hits += f->phase > 0 && f->answer;
         if (f->phase < k->n && (f->hits == 0 || m->s->tracks))
-                return call(m, f, k->list[f->phase], f->value);
-        return verdict(m, f, k, f->hits > 0);
+                return push_call(m, f, k->list[f->phase], f->value);
+        return give_verdict(m, f, k, f->hits > 0);
 }
 
 static enum turn apply_exactly_one(struct machine *m, struct frame *f, const struct key *k)
 {
         f->hits += f->phase > 0 && f->answer;
         if (f->phase < k->n && f->hits < 2)
-                return call(m, f, k->list[f->phase], f->value);
-        return verdict(m, f, k, f->hits == 1);
+                return push_call(m, f, k->list[f->phase], f->value);
+        return give_verdict(m, f, k, f->hits == 1);
 }
 
 static enum turn apply_not(struct machine *m, struct frame *f, const struct key *k)
 {
         if (f->phase == 0)
-                return call(m, f, k->schema, f->value);
-        return verdict(m, f, k, !f->answer);
+                return push_call(m, f, k->schema, f->value);
+        return give_verdict(m, f, k, !f->answer);
 }
 
 static enum turn apply_if(struct machine *m, struct frame *f, const struct key *k)
 {
         if (f->phase == 0)
-                return call(m, f, k->schema, f->value);
+                return push_call(m, f, k->schema, f->value);
 
         if (f->phase == 1) {
                 const struct node *then = f->answer ? k->yes : k->no;
-                return then ? call(m, f, then, f->value) : TURN_PASS;
+                return then ? push_call(m, f, then, f->value) : TURN_PASS;
         }
         return f->answer ? TURN_PASS : TURN_FAIL;
 }
@@ -359,7 +361,7 @@ static enum turn apply_dependent(struct machine *m, struct frame *f, const struc
         for (f->at = f->phase ? f->at->next : k->value->child; f->at; f->at = f->at->next) {
                 spend(m, 1);
                 if (json_member(m->data, f->value, span_of(f->at->key, f->at->key_len)))
-                        return call(m, f, node_at(f, f->at), f->value);
+                        return push_call(m, f, node_at(f, f->at), f->value);
         }
         return TURN_PASS;
 }
@@ -374,13 +376,13 @@ static enum turn apply_items(struct machine *m, struct frame *f, const struct ke
         if (f->phase > 0) {
                 if (!f->answer)
                         return TURN_FAIL;
-                note(m, f->at);
+                note_member(m, f->at);
                 f->i++;
         }
 
         f->at = f->phase ? f->at->next : f->value->child;
         const struct node *schema = f->i < k->n ? k->list[f->i] : k->schema;
-        return f->at && schema ? call(m, f, schema, f->at) : TURN_PASS;
+        return f->at && schema ? push_call(m, f, schema, f->at) : TURN_PASS;
 }
 
 static enum turn apply_contains(struct machine *m, struct frame *f, const struct key *k)
@@ -390,13 +392,13 @@ static enum turn apply_contains(struct machine *m, struct frame *f, const struct
 
         if (f->phase > 0 && f->answer) {
                 f->hits++;
-                note(m, f->at);
+                note_member(m, f->at);
         }
 
         f->at = f->phase ? f->at->next : f->value->child;
         if (f->at)
-                return call(m, f, k->schema, f->at);
-        return verdict(m, f, k, f->hits >= k->number && f->hits <= k->most);
+                return push_call(m, f, k->schema, f->at);
+        return give_verdict(m, f, k, f->hits >= k->number && f->hits <= k->most);
 }
 
 /* The next schema for the member f->at: by name, by each pattern, or else the one for others. */
@@ -415,7 +417,7 @@ static const struct node *next_schema(struct machine *m, struct frame *f, const 
 
         while (f->part <= k->n) {
                 const struct pattern_schema *p = &k->patterns[f->part++ - 1];
-                if (matches(m, p->regex, f->at->key, f->at->key_len)) {
+                if (matches_text(m, p->regex, f->at->key, f->at->key_len)) {
                         f->hits = 1;
                         return p->schema;
                 }
@@ -434,7 +436,7 @@ static enum turn apply_members(struct machine *m, struct frame *f, const struct 
         if (f->phase > 0) {
                 if (!f->answer)
                         return TURN_FAIL;
-                note(m, f->at);
+                note_member(m, f->at);
         } else {
                 f->at = f->value->child;
                 f->part = f->hits = 0;
@@ -444,7 +446,7 @@ static enum turn apply_members(struct machine *m, struct frame *f, const struct 
                 spend(m, 1);
                 const struct node *schema = next_schema(m, f, k);
                 if (schema)
-                        return call(m, f, schema, f->at);
+                        return push_call(m, f, schema, f->at);
                 f->at = f->at->next;
                 f->part = f->hits = 0;
         }
@@ -457,14 +459,14 @@ static enum turn apply_names(struct machine *m, struct frame *f, const struct ke
                 return TURN_PASS;
 
         if (f->phase > 0 && !f->answer)
-                return verdict(m, f, k, false);
+                return give_verdict(m, f, k, false);
 
         f->at = f->phase ? f->at->next : f->value->child;
         if (!f->at)
                 return TURN_PASS;
 
         f->name = (struct json){ .type = JSON_STRING, .str = f->at->key, .len = f->at->key_len };
-        return call(m, f, k->schema, &f->name);
+        return push_call(m, f, k->schema, &f->name);
 }
 
 /* Members and elements that nothing evaluated so far, in this frame and in those it called at this value. */
@@ -476,7 +478,7 @@ static enum turn apply_unevaluated(struct machine *m, struct frame *f, const str
         if (f->phase > 0) {
                 if (!f->answer)
                         return TURN_FAIL;
-                note(m, f->at);
+                note_member(m, f->at);
                 f->at = f->at->next;
         } else {
                 f->stamp = ++m->stamp;
@@ -490,7 +492,7 @@ static enum turn apply_unevaluated(struct machine *m, struct frame *f, const str
                 spend(m, 1);
                 f->at = f->at->next;
         }
-        return f->at ? call(m, f, k->schema, f->at) : TURN_PASS;
+        return f->at ? push_call(m, f, k->schema, f->at) : TURN_PASS;
 }
 
 static enum turn (*const checks[])(struct machine *, struct frame *, const struct key *) = {
@@ -532,7 +534,7 @@ _Static_assert(sizeof checks / sizeof *checks == KEY__COUNT, "each keyword has i
 
 /* ---- the machine ---- */
 
-static void enter(struct machine *m)
+static void enter_frame(struct machine *m)
 {
         if (m->n == SCHEMA_MAX_FRAMES) {
                 m->stopped = "the schema calls itself too deep";
@@ -546,7 +548,7 @@ static void enter(struct machine *m)
 }
 
 /* Ends the innermost frame. Annotations outlive it only if it passed, for the same value. */
-static void leave(struct machine *m, bool answer)
+static void leave_frame(struct machine *m, bool answer)
 {
         const struct frame *f = &m->frames[--m->n];
         if (!answer || !f->in_place)
@@ -563,10 +565,10 @@ static void next_key(struct frame *f)
         f->at = NULL;
 }
 
-static bool run(struct machine *m)
+static bool run_machine(struct machine *m)
 {
         bool answer = true;
-        enter(m);
+        enter_frame(m);
         while (m->n > 0 && !m->stopped) {
                 struct frame *f = &m->frames[m->n - 1];
                 if (m->steps == 0) {
@@ -578,18 +580,18 @@ static bool run(struct machine *m)
                         answer = !f->node->is_false;
                         m->bad = answer ? m->bad : f->value;
                         m->bad_key = answer ? m->bad_key : "false";
-                        leave(m, answer);
+                        leave_frame(m, answer);
                         continue;
                 }
                 const struct key *k = &f->node->keys[f->key];
                 enum turn t = checks[k->kind](m, f, k);
                 if (t == TURN_CALL)
-                        enter(m);
+                        enter_frame(m);
                 else if (t == TURN_PASS)
                         next_key(f);
                 else {
                         answer = false;
-                        leave(m, false);
+                        leave_frame(m, false);
                 }
         }
 
@@ -627,7 +629,7 @@ static void put_pointer(const struct json_doc *d, const struct json *v, struct b
         }
 }
 
-static int report(const struct machine *m, struct err *e)
+static int report_failure(const struct machine *m, struct err *e)
 {
         AUTO_BUF(where);
         if (m->stopped)
@@ -654,7 +656,7 @@ int schema_check(struct schema *s, const struct json_doc *data, uint64_t steps, 
         m.call_node = s->root;
         m.call_value = json_root(data);
         m.bad = m.call_value;
-        int r = run(&m) ? 0 : report(&m, e);
+        int r = run_machine(&m) ? 0 : report_failure(&m, e);
         free(m.stamps);
         free(m.trail);
         return r;

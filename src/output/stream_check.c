@@ -53,7 +53,7 @@ static int check_canary(const struct flow *f, struct err *e)
                        : 0;
 }
 
-static int run(struct flow *f, struct err *e)
+static int run_flow(struct flow *f, struct err *e)
 {
         static char chunk[65536];
         AUTO_BUF(out);
@@ -72,7 +72,7 @@ static int run(struct flow *f, struct err *e)
         }
 }
 
-static void report(struct flow *f, int r, const struct err *e)
+static void report_flow(struct flow *f, int r, const struct err *e)
 {
         AUTO_BUF(out);
         char digest[65];
@@ -103,7 +103,7 @@ int stream_check(struct stream_check *c, const struct err *failed)
         struct err e = { 0 };
         struct flow f = { .c = c };
         sha256_init(&f.sum);
-        int r = c->p ? run(&f, &e) : -1;
-        report(&f, r, c->p ? &e : failed);
+        int r = c->p ? run_flow(&f, &e) : -1;
+        report_flow(&f, r, c->p ? &e : failed);
         return r;
 }

@@ -9,7 +9,7 @@ struct uri {
         bool has_authority, has_query;
 };
 
-static struct span cut(struct span *s, size_t n, size_t skip)
+static struct span cut_part(struct span *s, size_t n, size_t skip)
 {
         struct span head = span_of(s->p, n);
         *s = span_of(s->p + n + skip, s->n - n - skip);
@@ -17,7 +17,7 @@ static struct span cut(struct span *s, size_t n, size_t skip)
 }
 
 /* The first place of one of `set`, or the length. */
-static size_t find(struct span s, const char *set)
+static size_t find_any(struct span s, const char *set)
 {
         size_t i = 0;
         while (i < s.n && (!s.p[i] || !strchr(set, s.p[i])))
@@ -26,22 +26,22 @@ static size_t find(struct span s, const char *set)
 }
 
 /* Without a fragment. */
-static struct uri split(struct span s)
+static struct uri split_uri(struct span s)
 {
         struct uri u = { 0 };
-        size_t colon = find(s, ":/?");
+        size_t colon = find_any(s, ":/?");
         if (colon > 0 && colon < s.n && s.p[colon] == ':')
-                u.scheme = cut(&s, colon, 1);
+                u.scheme = cut_part(&s, colon, 1);
 
         u.has_authority = span_starts(s, "//");
         if (u.has_authority) {
-                (void) cut(&s, 0, 2);
-                u.authority = cut(&s, find(s, "/?"), 0);
+                (void) cut_part(&s, 0, 2);
+                u.authority = cut_part(&s, find_any(s, "/?"), 0);
         }
 
-        size_t query = find(s, "?");
+        size_t query = find_any(s, "?");
         u.has_query = query < s.n;
-        u.path = cut(&s, query, u.has_query);
+        u.path = cut_part(&s, query, u.has_query);
         u.query = s;
         return u;
 }
@@ -120,7 +120,7 @@ static void put_uri(struct buf *out, const struct uri *b, const struct uri *r)
         }
 }
 
-static int decode(struct arena *mem, struct span text, struct span *ret)
+static int decode_text(struct arena *mem, struct span text, struct span *ret)
 {
         uint8_t *p = arena_alloc(mem, text.n + 1);
         size_t n = 0;
@@ -144,12 +144,12 @@ static int decode(struct arena *mem, struct span text, struct span *ret)
 const char *uri_resolve(struct arena *mem, const char *base, struct span ref, struct span *ret_fragment)
 {
         AUTO_BUF(out);
-        size_t hash = find(ref, "#");
+        size_t hash = find_any(ref, "#");
         struct span fragment = hash < ref.n ? span_of(ref.p + hash + 1, ref.n - hash - 1) : span_of("", 0);
-        if (decode(mem, fragment, ret_fragment) < 0)
+        if (decode_text(mem, fragment, ret_fragment) < 0)
                 return NULL;
 
-        struct uri b = split(span_str(base)), r = split(span_of(ref.p, hash));
+        struct uri b = split_uri(span_str(base)), r = split_uri(span_of(ref.p, hash));
         put_uri(&out, &b, &r);
         return out.failed ? NULL : arena_copy(mem, buf_span(&out));
 }

@@ -29,7 +29,7 @@ static int by_value(const void *a, const void *b)
         return (x > y) - (x < y);
 }
 
-static uint32_t percentile(const uint32_t *sorted, size_t n, unsigned percent)
+static uint32_t percentile_of(const uint32_t *sorted, size_t n, unsigned percent)
 {
         return n ? sorted[(n - 1) * percent / 100] : 0;
 }
@@ -40,7 +40,7 @@ static uint32_t median_of(const struct gate_decided *d, size_t n)
         for (size_t i = 0; i < n; i++)
                 t[i] = d[i].read_ms;
         qsort(t, n, sizeof *t, by_value);
-        return percentile(t, n, 50);
+        return percentile_of(t, n, 50);
 }
 
 static void put_times(const struct gate_decided *d, size_t n, struct gate_fatigue *f)
@@ -50,9 +50,9 @@ static void put_times(const struct gate_decided *d, size_t n, struct gate_fatigu
                 t[i] = d[i].read_ms;
 
         qsort(t, n, sizeof *t, by_value);
-        f->p10_ms = percentile(t, n, 10);
-        f->median_ms = percentile(t, n, 50);
-        f->p90_ms = percentile(t, n, 90);
+        f->p10_ms = percentile_of(t, n, 10);
+        f->median_ms = percentile_of(t, n, 50);
+        f->p90_ms = percentile_of(t, n, 90);
         if (n >= 4)
                 f->trend_ms = (int32_t) median_of(d + n / 2, n - n / 2) - (int32_t) median_of(d, n / 2);
 }
@@ -67,7 +67,7 @@ static uint32_t pace_of(const struct gate_decided *d, size_t n)
         }
 
         qsort(t, n, sizeof *t, by_value);
-        return percentile(t, n, 50);
+        return percentile_of(t, n, 50);
 }
 
 /* An alarm before the ladder's first step, which counts answers that were too fast. */
@@ -127,17 +127,17 @@ static void put_rates(const struct gate_decided *d, size_t n, struct gate_fatigu
         f->decoy_misses = percent(missed, f->decoys);
 }
 
-static unsigned part(unsigned weight, unsigned value, unsigned worst)
+static unsigned score_part(unsigned weight, unsigned value, unsigned worst)
 {
         return value >= worst ? weight : weight * value / worst;
 }
 
 static unsigned score_of(const struct gate_fatigue *f)
 {
-        return part(W_RUBBER, percent(f->rubber_stamps, f->decisions), 100) +
-               part(W_DECOY, f->decoy_misses, 100) + part(W_INCIDENT, f->incidents, 20) +
-               part(W_RATE, f->per_hour, 2 * GATE_BUDGET) + part(W_STREAK, f->yes_streak, GATE_WINDOW) +
-               part(W_REPEAT, f->repeats, 100);
+        return score_part(W_RUBBER, percent(f->rubber_stamps, f->decisions), 100) +
+               score_part(W_DECOY, f->decoy_misses, 100) + score_part(W_INCIDENT, f->incidents, 20) +
+               score_part(W_RATE, f->per_hour, 2 * GATE_BUDGET) +
+               score_part(W_STREAK, f->yes_streak, GATE_WINDOW) + score_part(W_REPEAT, f->repeats, 100);
 }
 
 struct gate_fatigue gate_fatigue_of(const struct gate_decided *d, size_t n, int64_t now_ms)

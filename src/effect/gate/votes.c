@@ -131,7 +131,7 @@ static enum gate_verdict may_approve(const struct gate_item *it, const struct ga
         return scope_fits(&v->scope, v->now_ms) ? GATE_COUNTED : GATE_SCOPE_WRONG;
 }
 
-static struct gate_scope narrower(struct gate_scope a, struct gate_scope b)
+static struct gate_scope is_narrower(struct gate_scope a, struct gate_scope b)
 {
         struct gate_scope r = { a.uses < b.uses ? a.uses : b.uses, a.until_ms };
         if (a.until_ms == 0 || (b.until_ms != 0 && b.until_ms < a.until_ms))
@@ -139,21 +139,22 @@ static struct gate_scope narrower(struct gate_scope a, struct gate_scope b)
         return r;
 }
 
-static enum gate_verdict decide(struct gate_item *it, enum gate_event e)
+static enum gate_verdict decide_item(struct gate_item *it, enum gate_event e)
 {
         it->state = gate_next(it->state, e);
         return GATE_DECIDED;
 }
 
-static enum gate_verdict count(struct gate_item *it, const struct gate_rule *r, const struct gate_vote *v)
+static enum gate_verdict count_vote(struct gate_item *it, const struct gate_rule *r,
+                                    const struct gate_vote *v)
 {
         unsigned need = r->need ? r->need : 1;
         if (it->yes_count == GATE_VOTERS_MAX)
                 return GATE_REFUSED;
 
-        it->scope = it->yes_count ? narrower(it->scope, v->scope) : v->scope;
+        it->scope = it->yes_count ? is_narrower(it->scope, v->scope) : v->scope;
         it->yes[it->yes_count++] = v->who.uid;
-        return it->yes_count < need ? GATE_COUNTED : decide(it, GATE_YES);
+        return it->yes_count < need ? GATE_COUNTED : decide_item(it, GATE_YES);
 }
 
 enum gate_verdict gate_vote(struct gate_item *it, const struct gate_rule *r, const struct gate_vote *v)
@@ -169,13 +170,13 @@ enum gate_verdict gate_vote(struct gate_item *it, const struct gate_rule *r, con
 
         enum gate_verdict may = may_vote(it, r, &v->who);
         if (!v->yes && (may == GATE_COUNTED || may == GATE_NO_TERMINAL))
-                return decide(it, GATE_NO);
+                return decide_item(it, GATE_NO);
 
         if (may != GATE_COUNTED)
                 return may;
 
         may = may_approve(it, r, v);
-        return may == GATE_COUNTED ? count(it, r, v) : may;
+        return may == GATE_COUNTED ? count_vote(it, r, v) : may;
 }
 
 /* ---- use ---- */

@@ -52,7 +52,7 @@ static int of_integer(const struct json *s)
         return range >> 62 ? -1 : bits_for(range + 1);
 }
 
-static int capacity(const struct json *s, unsigned depth);
+static int schema_capacity(const struct json *s, unsigned depth);
 
 /* How many there are says something as well. */
 static int of_array(const struct json *s, unsigned depth)
@@ -61,7 +61,7 @@ static int of_array(const struct json *s, unsigned depth)
         if (!most || most->type != JSON_INT || most->integer < 0 || most->integer > LABEL_BITS_MAX || !items)
                 return -1;
 
-        int one = capacity(items, depth + 1), total = bits_for((uint64_t) most->integer + 1);
+        int one = schema_capacity(items, depth + 1), total = bits_for((uint64_t) most->integer + 1);
         for (int64_t i = 0; i < most->integer && total >= 0; i++)
                 total = sum(total, one);
         return total;
@@ -85,7 +85,7 @@ static int of_object(const struct json *s, unsigned depth)
                 return -1;
 
         for (const struct json *p = props ? props->child : NULL; p; p = p->next)
-                total = sum(total, sum(capacity(p, depth + 1), !is_required(s, p->key)));
+                total = sum(total, sum(schema_capacity(p, depth + 1), !is_required(s, p->key)));
         return total;
 }
 
@@ -111,7 +111,7 @@ static int of_type(const struct json *s, const char *type, unsigned depth)
         return strcmp(type, "object") == 0 ? of_object(s, depth) : -1;
 }
 
-static int capacity(const struct json *s, unsigned depth)
+static int schema_capacity(const struct json *s, unsigned depth)
 {
         if (s->type != JSON_OBJECT || depth > DEPTH_MAX)
                 return -1;
@@ -130,4 +130,4 @@ static int capacity(const struct json *s, unsigned depth)
         return type && type->type == JSON_STRING ? of_type(s, type->str, depth) : -1;
 }
 
-int label_capacity(const struct json *schema) { return capacity(schema, 0); }
+int label_capacity(const struct json *schema) { return schema_capacity(schema, 0); }

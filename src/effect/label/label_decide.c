@@ -13,7 +13,7 @@
  * A worse label never gets a better answer. */
 #include "effect/label/label.h"
 
-static struct label_answer answer(enum label_verdict v, enum label_why why)
+static struct label_answer answer_of(enum label_verdict v, enum label_why why)
 {
         return (struct label_answer){ v, why };
 }
@@ -39,21 +39,21 @@ static bool a_person_may(const struct label *l, const struct label_sink *s)
 static struct label_answer decide_two(const struct label *l, bool accepted)
 {
         if (accepted || !l->untrusted)
-                return answer(LABEL_ALLOW, LABEL_FINE);
-        return answer(LABEL_ASK, LABEL_TRIFECTA);
+                return answer_of(LABEL_ALLOW, LABEL_FINE);
+        return answer_of(LABEL_ASK, LABEL_TRIFECTA);
 }
 
 struct label_answer label_decide(const struct label *l, const struct label_sink *s)
 {
         bool accepted = is_accepted(l, s), acts = l->untrusted && s->acts && !s->accepts.untrusted;
         if (!accepted && a_person_may(l, s))
-                return answer(LABEL_ASK, LABEL_DECLASSIFY);
+                return answer_of(LABEL_ASK, LABEL_DECLASSIFY);
 
         if (s->two)
                 return decide_two(l, accepted);
 
         if (!accepted)
-                return answer(LABEL_DENY, l->untrusted ? LABEL_TRIFECTA : LABEL_SECRECY);
+                return answer_of(LABEL_DENY, l->untrusted ? LABEL_TRIFECTA : LABEL_SECRECY);
 
-        return acts ? answer(LABEL_ASK, LABEL_ACTION) : answer(LABEL_ALLOW, LABEL_FINE);
+        return acts ? answer_of(LABEL_ASK, LABEL_ACTION) : answer_of(LABEL_ALLOW, LABEL_FINE);
 }

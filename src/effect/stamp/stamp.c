@@ -18,7 +18,7 @@
 static const char *const attributes[] = { "trusted.cordon.label", "user.cordon.label" };
 
 /* A name of /proc/self/fd is a link to a file that is open; others are resolved already. */
-static int nofollow(const char *path)
+static int open_nofollow(const char *path)
 {
         return strncmp(path, "/proc/self/fd/", 14) == 0 ? 0 : AT_SYMLINK_NOFOLLOW;
 }
@@ -27,7 +27,7 @@ void stamp_identify(const char *path, struct stamp *s)
 {
         struct statx st;
         s->dev = s->ino = s->born_ns = 0;
-        if (syscall(SYS_statx, AT_FDCWD, path, nofollow(path), STATX_INO | STATX_BTIME, &st) < 0)
+        if (syscall(SYS_statx, AT_FDCWD, path, open_nofollow(path), STATX_INO | STATX_BTIME, &st) < 0)
                 return;
 
         s->dev = (uint64_t) st.stx_dev_major << 32 | st.stx_dev_minor;
@@ -73,7 +73,7 @@ static struct label read_attributes(const char *path, bool follow)
         return l;
 }
 
-struct label stamp_attribute(const char *path) { return read_attributes(path, !nofollow(path)); }
+struct label stamp_attribute(const char *path) { return read_attributes(path, !open_nofollow(path)); }
 
 struct label stamp_behind(const struct stamp_index *x, const char *path)
 {
@@ -87,7 +87,7 @@ static bool write_attributes(const char *path, const struct label *l)
 {
         char text[LABEL_TEXT_MAX];
         bool written = false;
-        int no = nofollow(path);
+        int no = open_nofollow(path);
         size_t n = strlen(label_text(l, text));
         for (size_t i = first_attribute(); i < sizeof attributes / sizeof *attributes; i++)
                 if (n == 0)
@@ -97,7 +97,7 @@ static bool write_attributes(const char *path, const struct label *l)
         return written;
 }
 
-static bool change(const char *path, const struct label *l, bool drop)
+static bool change_label(const char *path, const struct label *l, bool drop)
 {
         struct label had = stamp_attribute(path), own = had;
         if (drop)
@@ -113,16 +113,16 @@ bool stamp_change_attribute(const char *path, const struct label *l, bool drop)
         struct stat st;
         char at[32];
         if (geteuid() == 0)
-                return change(path, l, drop);
+                return change_label(path, l, drop);
 
-        AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC | (nofollow(path) ? O_NOFOLLOW : 0)));
+        AUTO_FD(fd, open(path, O_PATH | O_CLOEXEC | (open_nofollow(path) ? O_NOFOLLOW : 0)));
         if (fd < 0 || fstat(fd, &st) < 0)
                 return false;
 
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
         bool opens = st.st_uid == geteuid() && (st.st_mode & needs) != needs && !S_ISLNK(st.st_mode) &&
                      chmod(at, (st.st_mode & 07777) | needs) == 0;
-        bool changed = change(S_ISLNK(st.st_mode) ? path : at, l, drop);
+        bool changed = change_label(S_ISLNK(st.st_mode) ? path : at, l, drop);
         if (opens)
                 (void) chmod(at, st.st_mode & 07777);
         return changed;
@@ -188,7 +188,7 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
  * alone. */
 enum scope { SCOPE_OWN, SCOPE_AROUND, SCOPE_NAME };
 
-static struct label indexed(const struct stamp_index *x, const char *path, enum scope scope)
+static struct label index_label(const struct stamp_index *x, const char *path, enum scope scope)
 {
         struct stamp here = { 0 };
         struct label l = { 0 };
@@ -207,16 +207,16 @@ static struct label indexed(const struct stamp_index *x, const char *path, enum 
 
 struct label stamp_indexed(const struct stamp_index *x, const char *path)
 {
-        return indexed(x, path, SCOPE_OWN);
+        return index_label(x, path, SCOPE_OWN);
 }
 struct label stamp_named(const struct stamp_index *x, const char *path)
 {
-        return indexed(x, path, SCOPE_NAME);
+        return index_label(x, path, SCOPE_NAME);
 }
 
 struct label stamp_label(const struct stamp_index *x, const char *path)
 {
-        struct label l = stamp_attribute(path), by = indexed(x, path, SCOPE_AROUND);
+        struct label l = stamp_attribute(path), by = index_label(x, path, SCOPE_AROUND);
         label_join(&l, &by);
         return l;
 }

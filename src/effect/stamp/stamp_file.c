@@ -22,7 +22,7 @@ static const char index_name[] = "index", next_name[] = "index.next", dir_name[]
 
 /* ---- reading ---- */
 
-static int room(struct stamp_index *x, struct err *e)
+static int make_room(struct stamp_index *x, struct err *e)
 {
         if (x->n >= STAMPS_MAX) {
                 (void) err_set(e, ERR_IO, 0, "more than %d files have labels", STAMPS_MAX);
@@ -53,7 +53,7 @@ static int take_line(struct stamp_index *x, struct span line, struct err *e)
         }
 
         json_free(d);
-        if (!s.path || room(x, e) < 0) {
+        if (!s.path || make_room(x, e) < 0) {
                 free(s.path);
                 return err_set(e, ERR_IO, 0,
                                "the index of labels is damaged, so no label of a file is known");
@@ -173,7 +173,7 @@ static void forget_pipes(struct stamp_index *x)
         }
 }
 
-static int replace(int dir, struct stamp_index *x, struct err *e)
+static int replace_index(int dir, struct stamp_index *x, struct err *e)
 {
         AUTO_BUF(text);
         forget_pipes(x);
@@ -190,7 +190,7 @@ static int replace(int dir, struct stamp_index *x, struct err *e)
 }
 
 /* The index, for one change. Holds the lock until *ret_dir is closed. */
-static int begin(const struct cordon_context *cx, int *ret_dir, struct stamp_index *ret, struct err *e)
+static int begin_change(const struct cordon_context *cx, int *ret_dir, struct stamp_index *ret, struct err *e)
 {
         AUTO_FD(state, store_open(cx, e));
         AUTO_FD(dir, state < 0 ? -1 : store_dir(state, dir_name, e));
@@ -216,15 +216,15 @@ static void utf8_path(const char *path, char ret[PATH_MAX])
 }
 
 /* `at`: where the file is found now, if it has no name yet. */
-static int add(struct stamp_index *x, const char *path, const char *at, const struct label *l,
-               const char *run, struct err *e)
+static int add_row(struct stamp_index *x, const char *path, const char *at, const struct label *l,
+                   const char *run, struct err *e)
 {
         size_t i = 0;
         while (i < x->n && strcmp(x->v[i].path, path) != 0)
                 i++;
 
         if (i == x->n) {
-                char *copy = room(x, e) < 0 ? NULL : strdup(path);
+                char *copy = make_room(x, e) < 0 ? NULL : strdup(path);
                 if (!copy)
                         return -1;
                 x->v[x->n++] = (struct stamp){ .path = copy };
@@ -243,12 +243,12 @@ static int add_at(const struct cordon_context *cx, const char *clean, const char
 {
         struct stamp_index x;
         AUTO_FD(dir, -1);
-        if (begin(cx, &dir, &x, e) < 0)
+        if (begin_change(cx, &dir, &x, e) < 0)
                 return -1;
 
         struct label indexed = is_pipe(clean) ? stamp_named(&x, clean) : stamp_indexed(&x, at);
         bool known = label_within(l, &indexed);
-        int r = known ? 0 : add(&x, clean, at, l, run, e) < 0 ? -1 : replace(dir, &x, e);
+        int r = known ? 0 : add_row(&x, clean, at, l, run, e) < 0 ? -1 : replace_index(dir, &x, e);
         stamp_done(&x);
         label_join(&indexed, l);
         if (r == 0 && !known && !is_pipe(clean))
@@ -298,7 +298,7 @@ int stamp_drop(const struct cordon_context *cx, const char *path, const struct l
 {
         struct stamp_index x;
         AUTO_FD(dir, -1);
-        if (begin(cx, &dir, &x, e) < 0)
+        if (begin_change(cx, &dir, &x, e) < 0)
                 return -1;
 
         struct stamp here;
@@ -307,7 +307,7 @@ int stamp_drop(const struct cordon_context *cx, const char *path, const struct l
                 if (strcmp(x.v[i].path, path) == 0 || stamp_is_same_file(&x.v[i], &here))
                         label_drop(&x.v[i].label, what);
 
-        int r = replace(dir, &x, e);
+        int r = replace_index(dir, &x, e);
         stamp_done(&x);
         if (r == 0)
                 (void) stamp_change_attribute(path, what, true);

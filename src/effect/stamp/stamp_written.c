@@ -77,7 +77,7 @@ struct stamp_written *stamp_unwritten_new(const struct label *l, const char *own
 
 const struct stamp_left *stamp_written_left(const struct stamp_written *w) { return &w->left; }
 
-static void leave(struct stamp_written *w, const char *path)
+static void leave_path(struct stamp_written *w, const char *path)
 {
         if (w->left.count++ > 0)
                 return;
@@ -86,12 +86,12 @@ static void leave(struct stamp_written *w, const char *path)
         w->left.first[n] = '\0';
 }
 
-static void put(struct stamp_written *w, const char *path, dev_t dev)
+static void put_place(struct stamp_written *w, const char *path, dev_t dev)
 {
         size_t n = strlen(path);
         struct place *p = n < PATH_MAX && w->queued + n < QUEUE_BYTES_MAX ? malloc(sizeof *p + n + 1) : NULL;
         if (!p) {
-                leave(w, path);
+                leave_path(w, path);
                 return;
         }
 
@@ -105,7 +105,7 @@ void stamp_written_add(struct stamp_written *w, const char *dir)
 {
         struct stat st;
         if (lstat(dir, &st) == 0 && S_ISDIR(st.st_mode))
-                put(w, dir, 0);
+                put_place(w, dir, 0);
 }
 
 /* A filesystem may keep whole seconds, or even ones. */
@@ -118,7 +118,7 @@ static bool is_written(const struct stamp_written *w, const struct stat *st)
 /* ---- one directory ---- */
 
 /* A run may have shut a directory of its own against us. */
-static int widen(struct stamp_written *w, const struct place *p)
+static int widen_place(struct stamp_written *w, const struct place *p)
 {
         struct stat st;
         char at[32];
@@ -150,7 +150,7 @@ static void open_next(struct stamp_written *w)
         w->queued -= p->n;
         w->at = p;
         if (p->dev == 0 && may_hang(w, p->path)) {
-                leave(w, p->path);
+                leave_path(w, p->path);
                 return;
         }
 
@@ -159,11 +159,11 @@ static void open_next(struct stamp_written *w)
         bool shut = w->dir < 0 ? errno == EACCES : faccessat(w->dir, ".", X_OK, AT_EACCESS) < 0;
         if (shut) {
                 fd_close(&w->dir);
-                w->dir = widen(w, p);
+                w->dir = widen_place(w, p);
         }
 
         if (w->dir < 0 || fstat(w->dir, &st) < 0 || fstatfs(w->dir, &fs) < 0) {
-                leave(w, p->path);
+                leave_path(w, p->path);
                 fd_close(&w->dir);
                 return;
         }
@@ -194,7 +194,7 @@ static void stamp_one(struct stamp_written *w, const char *name, const char *pat
 
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
         if (!stamp_change_attribute(at, &w->label, w->drops))
-                leave(w, path);
+                leave_path(w, path);
 }
 
 static void look_at(struct stamp_written *w, const char *name)
@@ -207,7 +207,7 @@ static void look_at(struct stamp_written *w, const char *name)
 
         (void) snprintf(path, sizeof path, "%s/%s", w->at->n == 1 ? "" : w->at->path, name);
         if (S_ISDIR(st.st_mode))
-                put(w, path, st.st_dev == w->at->dev ? st.st_dev : 0);
+                put_place(w, path, st.st_dev == w->at->dev ? st.st_dev : 0);
         if (is_written(w, &st) || (w->all && S_ISREG(st.st_mode)))
                 stamp_one(w, name, path);
 }
@@ -224,7 +224,7 @@ bool stamp_written_step(struct stamp_written *w)
 
                 int more = w->dir < 0 ? 0 : dir_more(&w->list, w->dir);
                 if (more < 0 || (more > 0 && w->entries >= ENTRIES_MAX)) {
-                        leave(w, w->at->path);
+                        leave_path(w, w->at->path);
                         more = 0;
                 }
 

@@ -35,7 +35,7 @@ struct bridge_tls *bridge_tls_new(void)
         return &only;
 }
 
-static int dial(const struct bridge_url *u)
+static int dial_server(const struct bridge_url *u)
 {
         const struct addrinfo want = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
         const struct timeval silent = { .tv_sec = BRIDGE_SILENT_S };
@@ -75,7 +75,7 @@ struct bridge_link *bridge_connect(const struct bridge_url *u, struct bridge_tls
                 return NULL;
         }
 
-        l->fd = dial(u);
+        l->fd = dial_server(u);
         *ret_why = "the server cannot be reached";
         bool good = l->fd >= 0;
         if (good && u->tls) {

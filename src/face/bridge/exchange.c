@@ -272,7 +272,7 @@ static void tell_failure(const struct answer *a, const char *why)
         write_out(a->x->b, &line);
 }
 
-static void done(struct bridge_exchange *x)
+static void exchange_done(struct bridge_exchange *x)
 {
         struct bridge *b = x->b;
         (void) pthread_mutex_lock(&b->lock);
@@ -283,7 +283,7 @@ static void done(struct bridge_exchange *x)
         (void) pthread_mutex_unlock(&b->lock);
 }
 
-static void *run(void *ctx)
+static void *run_exchange(void *ctx)
 {
         struct bridge_exchange *x = ctx;
         const char *why = "the server cannot be reached";
@@ -301,7 +301,7 @@ static void *run(void *ctx)
         buf_done(&a.in);
         buf_done(&a.body);
         free(a.h);
-        done(x);
+        exchange_done(x);
         return NULL;
 }
 
@@ -339,10 +339,10 @@ void bridge_begin(struct bridge *b, const char *method, char *line)
                 read_what(x);
         (void) pthread_mutex_unlock(&b->lock);
 
-        if (pthread_create(&thread, NULL, run, x) == 0)
+        if (pthread_create(&thread, NULL, run_exchange, x) == 0)
                 (void) pthread_detach(thread);
         else
-                (void) run(x);
+                (void) run_exchange(x);
 }
 
 void bridge_cancel(struct bridge *b, const char *id)

@@ -8,7 +8,7 @@
 
 static const char META_VERSION[] = "io.modelcontextprotocol/protocolVersion";
 
-static bool copy(char *to, size_t cap, const char *p, size_t n)
+static bool copy_text(char *to, size_t cap, const char *p, size_t n)
 {
         if (n == 0 || n >= cap)
                 return false;
@@ -33,8 +33,8 @@ static bool read_authority(const char *p, size_t n, struct bridge_url *u)
                 return false;
 
         (void) snprintf(u->port, sizeof u->port, "%s", u->tls ? "443" : "80");
-        return copy(u->host, sizeof u->host, inside, inside > p && host > 1 ? host - 2 : host) &&
-               (!port || copy(u->port, sizeof u->port, p + host + 1, n - host - 1)) &&
+        return copy_text(u->host, sizeof u->host, inside, inside > p && host > 1 ? host - 2 : host) &&
+               (!port || copy_text(u->port, sizeof u->port, p + host + 1, n - host - 1)) &&
                strspn(u->port, "0123456789") == strlen(u->port);
 }
 

@@ -173,7 +173,7 @@ static void wait_for_byte(int fd)
         (void) close(fd);
 }
 
-static int monitor(struct box *b, pid_t child, const sigset_t *chld, struct err *e)
+static int monitor_box(struct box *b, pid_t child, const sigset_t *chld, struct err *e)
 {
         struct bwrap_order *o = b->o;
         die_with_parent(o); /* before the caller knows of the box */
@@ -316,7 +316,7 @@ static int hold_locks(const struct bwrap_order *o, struct err *e)
 }
 
 /* Process 1, or the holder of locks: until the last process of the box has ended. */
-static int reap(const struct box *b, pid_t command, struct err *e)
+static int reap_children(const struct box *b, pid_t command, struct err *e)
 {
         const struct bwrap_order *o = b->o;
         const int keep[] = { b->event, o->sync_fd };
@@ -346,7 +346,7 @@ static int reap(const struct box *b, pid_t command, struct err *e)
         }
 }
 
-static int execute(struct box *b, struct err *e)
+static int execute_command(struct box *b, struct err *e)
 {
         struct bwrap_order *o = b->o;
         sigset_t none;
@@ -428,7 +428,7 @@ static int set_up(struct box *b, struct err *e)
 }
 
 /* The first process of the box. */
-static int inside(struct box *b, struct err *e)
+static int run_inside(struct box *b, struct err *e)
 {
         const struct bwrap_order *o = b->o;
         die_with_parent(o); /* and again later: a new user namespace takes it away */
@@ -437,12 +437,12 @@ static int inside(struct box *b, struct err *e)
         if (set_up(b, e) < 0)
                 return -1;
         if (o->as_pid_1 || (!o->pid && o->lock_count == 0 && o->sync_fd < 0))
-                return execute(b, e);
+                return execute_command(b, e);
 
         pid_t command = fork();
         if (command < 0)
                 return fail(e, "Can't fork for pid 1");
-        return command == 0 ? execute(b, e) : reap(b, command, e);
+        return command == 0 ? execute_command(b, e) : reap_children(b, command, e);
 }
 
 /* ---- the clone ---- */
@@ -588,5 +588,5 @@ int bwrap_run(struct bwrap_order *o, struct err *e)
                 return clone_failed(o, e);
         }
 
-        return child == 0 ? inside(&b, e) : monitor(&b, child, &chld, e);
+        return child == 0 ? run_inside(&b, e) : monitor_box(&b, child, &chld, e);
 }

@@ -67,12 +67,12 @@ struct program {
 
 static void emit(struct program *p, struct sock_filter insn) { p->to[p->n++] = insn; }
 
-static void answer(struct program *p, uint32_t value)
+static void put_answer(struct program *p, uint32_t value)
 {
         emit(p, (struct sock_filter) BPF_STMT(BPF_RET | BPF_K, value));
 }
 
-static void load(struct program *p, size_t offset)
+static void put_load(struct program *p, size_t offset)
 {
         emit(p, (struct sock_filter) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t) offset));
 }
@@ -88,21 +88,21 @@ static void only_if(struct program *p, uint32_t value)
 static void deny_requests(struct program *p)
 {
         static const uint32_t requests[] = { TIOCSTI, TIOCLINUX };
-        load(p, offsetof(struct seccomp_data, args[1]));
+        put_load(p, offsetof(struct seccomp_data, args[1]));
         for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
                 only_if(p, requests[i]);
-                answer(p, SECCOMP_RET_ERRNO | EPERM);
+                put_answer(p, SECCOMP_RET_ERRNO | EPERM);
         }
 
-        answer(p, SECCOMP_RET_ALLOW);
+        put_answer(p, SECCOMP_RET_ALLOW);
 }
 
 static void deny_calls(struct program *p, enum abi abi, uint64_t caps, bool terminal)
 {
-        load(p, offsetof(struct seccomp_data, nr));
+        put_load(p, offsetof(struct seccomp_data, nr));
         if (abi == ABI_X86_64) { /* x32 */
                 emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1));
-                answer(p, SECCOMP_RET_ERRNO | ENOSYS);
+                put_answer(p, SECCOMP_RET_ERRNO | ENOSYS);
         }
 
         for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
@@ -110,16 +110,16 @@ static void deny_calls(struct program *p, enum abi abi, uint64_t caps, bool term
                 if (d->number[abi] == NO_CALL || (d->cap != NO_CAP && caps >> d->cap & 1))
                         continue;
                 only_if(p, (uint32_t) d->number[abi]);
-                answer(p, SECCOMP_RET_ERRNO | (uint32_t) d->error);
+                put_answer(p, SECCOMP_RET_ERRNO | (uint32_t) d->error);
         }
 
         if (!terminal) {
-                answer(p, SECCOMP_RET_ALLOW);
+                put_answer(p, SECCOMP_RET_ALLOW);
                 return;
         }
 
         emit(p, (struct sock_filter) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t) ioctl_number[abi], 1, 0));
-        answer(p, SECCOMP_RET_ALLOW);
+        put_answer(p, SECCOMP_RET_ALLOW);
         deny_requests(p);
 }
 
@@ -136,17 +136,17 @@ static void add_abi(struct program *p, enum abi abi, uint32_t audit, uint64_t ca
 
 /* The system calls that no box makes, unless `caps` names the capability that the call requires. `terminal`:
  * the caller has one, whose input the command must not type. */
-static size_t compile(uint64_t caps, bool terminal, struct sock_filter ret[BWRAP_FILTER_MAX])
+static size_t compile_filter(uint64_t caps, bool terminal, struct sock_filter ret[BWRAP_FILTER_MAX])
 {
         struct program p = { ret, 0 };
-        load(&p, offsetof(struct seccomp_data, arch));
+        put_load(&p, offsetof(struct seccomp_data, arch));
 #if defined(__x86_64__)
         add_abi(&p, ABI_X86_64, AUDIT_ARCH_X86_64, caps, terminal);
         add_abi(&p, ABI_I386, AUDIT_ARCH_I386, caps, terminal);
 #else
         add_abi(&p, ABI_AARCH64, AUDIT_ARCH_AARCH64, caps, terminal);
 #endif
-        answer(&p, SECCOMP_RET_ERRNO | ENOSYS);
+        put_answer(&p, SECCOMP_RET_ERRNO | ENOSYS);
         return p.n;
 }
 
@@ -172,7 +172,7 @@ static int read_program(int fd, struct sock_fprog *ret, struct err *e)
 
 int bwrap_filters_read(const struct bwrap_order *o, bool terminal, struct bwrap_filters *ret, struct err *e)
 {
-        size_t own = compile(o->caps_added, terminal, ret->own);
+        size_t own = compile_filter(o->caps_added, terminal, ret->own);
         ret->programs[0] = (struct sock_fprog){ (unsigned short) own, ret->own };
         ret->count = 1;
         if (o->seccomp_fd >= 0 && read_program(o->seccomp_fd, &ret->programs[ret->count++], e) < 0)

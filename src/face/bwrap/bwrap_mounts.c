@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static int fail(struct err *e, const char *what, const char *path)
+static int mount_failed(struct err *e, const char *what, const char *path)
 {
         return err_set(e, ERR_WALL, errno, "%s %.256s", what, path);
 }
@@ -36,7 +36,7 @@ int bwrap_mount_at(struct bwrap_root *r, int tree, int place, const char *dest, 
         AUTO_FD(at, place);
         bool is_top = is_same_place(r->top, at);
         if (mount_move(mount, at) < 0)
-                return fail(e, "Can't mount on", dest);
+                return mount_failed(e, "Can't mount on", dest);
         if (!is_top)
                 return 0;
 
@@ -95,9 +95,9 @@ static int add_layers(const struct bwrap_root *r, int fs, const char *const *lay
         while (count-- > 0) { /* the kernel has the uppermost first */
                 AUTO_FD(dir, bwrap_open_old(r, layers[count], O_PATH | O_DIRECTORY));
                 if (dir < 0)
-                        return fail(e, "Can't find source path", layers[count]);
+                        return mount_failed(e, "Can't find source path", layers[count]);
                 if (set_dir(fs, "lowerdir+", dir) < 0)
-                        return fail(e, "Can't use as a layer of an overlay:", layers[count]);
+                        return mount_failed(e, "Can't use as a layer of an overlay:", layers[count]);
         }
 
         return 0;
@@ -117,7 +117,7 @@ static int join_layers(const struct bwrap_root *r, int fs, const char *const *la
                 const char *source = layers[count - 1 - n];
                 dirs[n] = bwrap_open_old(r, source, O_PATH | O_DIRECTORY);
                 if (dirs[n] < 0)
-                        done = fail(e, "Can't find source path", source);
+                        done = mount_failed(e, "Can't find source path", source);
 
                 size_t used = strlen(text);
                 (void) snprintf(text + used, sizeof text - used, "%s%s", n ? ":" : "",
@@ -125,7 +125,7 @@ static int join_layers(const struct bwrap_root *r, int fs, const char *const *la
         }
 
         if (done == 0 && mount_fsset(fs, "lowerdir", text) < 0)
-                done = fail(e, "Can't use as a layer of an overlay:", layers[0]);
+                done = mount_failed(e, "Can't use as a layer of an overlay:", layers[0]);
 
         while (n-- > 0)
                 fd_close(&dirs[n]);
@@ -150,13 +150,13 @@ static int open_upper(const struct bwrap_op *op, struct bwrap_root *r, int ret[2
                         (void) snprintf(name[i], FD_PATH, "overlay-%u-%d", r->aside_count, i);
                         path[i] = name[i];
                         if (mkdirat(r->aside, path[i], 0755) < 0)
-                                return fail(e, "Can't mkdir", path[i]);
+                                return mount_failed(e, "Can't mkdir", path[i]);
                 }
 
                 ret[i] = op->flags & BWRAP_TMP ? openat(r->aside, path[i], O_PATH | O_DIRECTORY | O_CLOEXEC)
                                                : bwrap_open_old(r, path[i], O_PATH | O_DIRECTORY);
                 if (ret[i] < 0)
-                        return fail(e, "Can't find source path", path[i]);
+                        return mount_failed(e, "Can't find source path", path[i]);
         }
 
         r->aside_count++;
@@ -172,7 +172,7 @@ static int set_upper(int fs, const struct bwrap_op *op, struct bwrap_root *r, st
         if (done < 0)
                 return -1;
         if (set_dir(fs, "upperdir", upper) < 0 || set_dir(fs, "workdir", work) < 0)
-                return fail(e, "Can't make overlay mount on", op->dest);
+                return mount_failed(e, "Can't make overlay mount on", op->dest);
         return 0;
 }
 
@@ -182,7 +182,7 @@ int bwrap_mount_overlay(const struct bwrap_order *o, const struct bwrap_op *op, 
         AUTO_FD(at, place);
         AUTO_FD(fs, mount_fsopen("overlay"));
         if (fs < 0)
-                return fail(e, "Can't make overlay mount on", op->dest);
+                return mount_failed(e, "Can't make overlay mount on", op->dest);
 
         if (set_layers(o, op, r, fs, e) < 0 || (!(op->flags & BWRAP_RO) && set_upper(fs, op, r, e) < 0))
                 return -1;
@@ -191,7 +191,7 @@ int bwrap_mount_overlay(const struct bwrap_order *o, const struct bwrap_op *op, 
         if (mount_fsflag(fs, "userxattr") == 0 && mount_fscreate(fs) == 0)
                 tree = mount_fsmount(fs, MOUNT_PLAIN | (op->flags & BWRAP_RO ? MOUNT_ATTR_RDONLY : 0));
         if (tree < 0)
-                return fail(e, "Can't make overlay mount on", op->dest);
+                return mount_failed(e, "Can't make overlay mount on", op->dest);
         return bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(at), op->dest, e);
 }
 
@@ -203,7 +203,7 @@ static int add_node(const struct bwrap_root *r, int dir, const char *name, const
         AUTO_FD(node, bwrap_open_in(r->old, source, O_PATH, 0));
         AUTO_FD(tree, node < 0 ? -1 : bwrap_clone(node, BWRAP_DEVICES));
         if (tree < 0 || mknodat(dir, name, S_IFREG | 0444, 0) < 0 || mount_move_to(tree, dir, name) < 0)
-                return fail(e, "Can't create device", source);
+                return mount_failed(e, "Can't create device", source);
         return 0;
 }
 
@@ -211,11 +211,11 @@ static int add_terminals(int dir, struct err *e)
 {
         static const char *const options[] = { "newinstance", NULL, "ptmxmode", "0666", "mode", "620", NULL };
         if (mkdirat(dir, "pts", 0755) < 0)
-                return fail(e, "Can't create", "pts");
+                return mount_failed(e, "Can't create", "pts");
 
         AUTO_FD(tree, bwrap_fresh("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC));
         if (tree < 0 || mount_move_to(tree, dir, "pts") < 0)
-                return fail(e, "Can't mount devpts on", "pts");
+                return mount_failed(e, "Can't mount devpts on", "pts");
         return 0;
 }
 
@@ -228,8 +228,8 @@ static int add_links(int dir, struct err *e)
         };
         for (size_t i = 0; i < sizeof links / sizeof *links; i++)
                 if (symlinkat(links[i][0], dir, links[i][1]) < 0)
-                        return fail(e, "Can't create symlink", links[i][1]);
-        return mkdirat(dir, "shm", 0755) < 0 ? fail(e, "Can't create", "shm") : 0;
+                        return mount_failed(e, "Can't create symlink", links[i][1]);
+        return mkdirat(dir, "shm", 0755) < 0 ? mount_failed(e, "Can't create", "shm") : 0;
 }
 
 int bwrap_mount_dev(const struct bwrap_op *op, struct bwrap_root *r, int place, struct err *e)
@@ -241,7 +241,7 @@ int bwrap_mount_dev(const struct bwrap_op *op, struct bwrap_root *r, int place, 
         AUTO_FD(tree, bwrap_fresh("tmpfs", options, MOUNT_PLAIN));
         AUTO_FD(dir, tree < 0 ? -1 : fcntl(tree, F_DUPFD_CLOEXEC, 0));
         if (dir < 0)
-                return fail(e, "Can't mount tmpfs on", op->dest);
+                return mount_failed(e, "Can't mount tmpfs on", op->dest);
         if (bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(at), op->dest, e) < 0)
                 return -1;
 
@@ -273,7 +273,7 @@ static int cover_machine(int proc, struct err *e)
                 AUTO_FD(part, openat(proc, parts[i][0], O_PATH | O_CLOEXEC));
                 AUTO_FD(tree, part < 0 ? -1 : bwrap_clone(part, BWRAP_RO));
                 if (tree < 0 || mount_move(tree, part) < 0)
-                        return fail(e, "Can't make read-only: /proc part", parts[i][0]);
+                        return mount_failed(e, "Can't make read-only: /proc part", parts[i][0]);
         }
 
         return 0;
@@ -294,7 +294,7 @@ int bwrap_mount_proc(const struct bwrap_op *op, struct bwrap_root *r, int place,
                 r->own_proc ? bwrap_fresh("proc", options, MOUNT_PLAIN | MOUNT_ATTR_NOEXEC) : clone_proc(r));
         AUTO_FD(proc, tree < 0 ? -1 : fcntl(tree, F_DUPFD_CLOEXEC, 0));
         if (proc < 0)
-                return fail(e, "Can't mount proc on", op->dest);
+                return mount_failed(e, "Can't mount proc on", op->dest);
         if (bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(at), op->dest, e) < 0)
                 return -1;
         return cover_machine(proc, e);

@@ -37,7 +37,7 @@ struct option {
 #define KIND(kind, flags)   ((unsigned) (kind) << 8 | (unsigned) (flags))
 #define MEMBER(o, at, type) ((type *) (void *) ((char *) (o) + (at)))
 
-static int refuse(struct err *e, const char *what, const char *value)
+static int refuse_option(struct err *e, const char *what, const char *value)
 {
         return err_set(e, ERR_USAGE, 0, "%s%.256s", what, value);
 }
@@ -46,7 +46,7 @@ static int read_number(const char *text, uint64_t max, const char *what, uint64_
 {
         if (str_to_u64(span_str(text), ret) == 0 && *ret <= max)
                 return 0;
-        return refuse(e, what, text);
+        return refuse_option(e, what, text);
 }
 
 static int read_fd(const char *text, int *ret, struct err *e)
@@ -66,7 +66,7 @@ static int read_octal(const char *text, const char *option, int *ret, struct err
                 mode = mode * 8 + (*p - '0');
 
         if (p == text || *p || mode > PERMS_MAX)
-                return refuse(e, option, " takes an octal argument <= 07777");
+                return refuse_option(e, option, " takes an octal argument <= 07777");
 
         *ret = mode;
         return 0;
@@ -99,7 +99,7 @@ static int take_text(struct reader *r, const struct option *o, const char *const
 static int take_argv0(struct reader *r, const struct option *o, const char *const *a, struct err *e)
 {
         if (r->o->argv0)
-                return refuse(e, o->name, " used multiple times");
+                return refuse_option(e, o->name, " used multiple times");
         r->o->argv0 = a[0];
         return 0;
 }
@@ -147,14 +147,14 @@ static int take_filter(struct reader *r, const struct option *o, const char *con
 {
         bool add = o->value;
         if (add ? r->o->seccomp_fd >= 0 : r->o->filter_count > 0)
-                return refuse(e, o->name,
-                              add ? " cannot be combined with --seccomp"
-                                  : " cannot be combined with --add-seccomp-fd");
+                return refuse_option(e, o->name,
+                                     add ? " cannot be combined with --seccomp"
+                                         : " cannot be combined with --add-seccomp-fd");
         if (!add)
                 return take_fd(r, o, a, e);
 
         if (r->o->filter_count == BWRAP_FILTERS_MAX)
-                return refuse(e, o->name, " is given too often");
+                return refuse_option(e, o->name, " is given too often");
 
         return read_fd(a[0], &r->o->filters[r->o->filter_count++], e);
 }
@@ -163,7 +163,7 @@ static int take_label(struct reader *r, const struct option *o, const char *cons
 {
         (void) r;
         (void) a;
-        (void) refuse(e, o->name, " is not supported");
+        (void) refuse_option(e, o->name, " is not supported");
         return err_hint(e, "labels of SELinux are not set: leave the option out");
 }
 
@@ -171,7 +171,7 @@ static int take_variable(struct reader *r, const struct option *o, const char *c
 {
         const char *name = o->count > 0 ? a[0] : NULL;
         if (name && (!*name || strchr(name, '=')))
-                return refuse(e, o->name, ": a name is not empty and has no =");
+                return refuse_option(e, o->name, ": a name is not empty and has no =");
 
         r->o->variables[r->o->variable_count++] = (struct bwrap_variable){ name, o->count > 1 ? a[1] : NULL };
         return 0;
@@ -183,7 +183,7 @@ static int take_cap(struct reader *r, const struct option *o, const char *const 
         if (strcasecmp(a[0], "ALL") != 0) {
                 int cap = bwrap_cap(a[0]);
                 if (cap < 0)
-                        return refuse(e, "unknown cap: ", a[0]);
+                        return refuse_option(e, "unknown cap: ", a[0]);
                 bits = 1ull << cap;
         }
 
@@ -196,18 +196,18 @@ static int take_cap(struct reader *r, const struct option *o, const char *const 
 static int take_perms(struct reader *r, const struct option *o, const char *const *a, struct err *e)
 {
         if (r->perms != PERMS_NONE)
-                return refuse(e, o->name, " given twice for the same action");
+                return refuse_option(e, o->name, " given twice for the same action");
         return read_octal(a[0], o->name, &r->perms, e);
 }
 
 static int take_size(struct reader *r, const struct option *o, const char *const *a, struct err *e)
 {
         if (r->sized)
-                return refuse(e, o->name, " given twice for the same action");
+                return refuse_option(e, o->name, " given twice for the same action");
         if (read_number(a[0], SIZE_MAX / 2, "--size takes a number of bytes: ", &r->size, e) < 0)
                 return -1;
         if (r->size == 0)
-                return refuse(e, o->name, " takes a non-zero number of bytes");
+                return refuse_option(e, o->name, " takes a non-zero number of bytes");
 
         r->sized = true;
         return 0;
@@ -224,7 +224,7 @@ static int take_lock(struct reader *r, const struct option *o, const char *const
 static int take_layer(struct reader *r, const struct option *o, const char *const *a, struct err *e)
 {
         if (!*a[0])
-                return refuse(e, o->name, ": the path is empty");
+                return refuse_option(e, o->name, ": the path is empty");
         r->o->layers[r->o->layer_count++] = a[0];
         r->layers++;
         return 0;
@@ -233,7 +233,7 @@ static int take_layer(struct reader *r, const struct option *o, const char *cons
 static struct bwrap_op *add_op(struct reader *r, const struct option *o, const char *dest, struct err *e)
 {
         if (!*dest) {
-                (void) refuse(e, o->name, ": the destination is empty");
+                (void) refuse_option(e, o->name, ": the destination is empty");
                 return NULL;
         }
 
@@ -258,7 +258,7 @@ static int take_pair(struct reader *r, const struct option *o, const char *const
 {
         struct bwrap_op *op = *a[0] ? add_op(r, o, a[1], e) : NULL;
         if (!*a[0])
-                return refuse(e, o->name, ": the source is empty");
+                return refuse_option(e, o->name, ": the source is empty");
         if (!op)
                 return -1;
 
@@ -306,9 +306,9 @@ static int take_overlay(struct reader *r, const struct option *o, const char *co
 {
         unsigned least = (uint8_t) o->value & BWRAP_RO ? 2 : 1;
         if (r->layers < least)
-                return refuse(e, o->name,
-                              least == 2 ? " requires at least two --overlay-src"
-                                         : " requires at least one --overlay-src");
+                return refuse_option(e, o->name,
+                                     least == 2 ? " requires at least two --overlay-src"
+                                                : " requires at least one --overlay-src");
 
         struct bwrap_op *op = add_op(r, o, a[o->count - 1], e);
         if (!op)
@@ -447,13 +447,13 @@ static int check_pending(const struct reader *r, const struct option *o, struct 
 {
         bool modifier = o && (o->take == take_perms || o->take == take_size);
         if (o && !modifier && r->perms != PERMS_NONE)
-                return refuse(e, "--perms", " must be followed by an option that creates a file");
+                return refuse_option(e, "--perms", " must be followed by an option that creates a file");
         if (o && !modifier && r->sized)
-                return refuse(e, "--size", " must be followed by --tmpfs");
+                return refuse_option(e, "--size", " must be followed by --tmpfs");
         if ((!o || o->take != take_layer) && r->layers > 0)
-                return refuse(e, "--overlay-src",
-                              " must be followed by another --overlay-src or one of "
-                              "--overlay, --tmp-overlay, or --ro-overlay");
+                return refuse_option(e, "--overlay-src",
+                                     " must be followed by another --overlay-src or one of "
+                                     "--overlay, --tmp-overlay, or --ro-overlay");
         return 0;
 }
 
@@ -461,7 +461,7 @@ static int too_few(const struct option *o, struct err *e)
 {
         static const char *const counts[] = { "", " takes an argument", " takes two arguments",
                                               " takes three arguments" };
-        return refuse(e, o->name, counts[o->count]);
+        return refuse_option(e, o->name, counts[o->count]);
 }
 
 /* Reads options up to the command; *ret_read: how many arguments that were. */
@@ -477,12 +477,12 @@ static int read_options(struct reader *r, const char *const *argv, size_t argc, 
 
                 const struct option *o = find_option(argv[i]);
                 if (!o)
-                        return refuse(e, "Unknown option ", argv[i]);
+                        return refuse_option(e, "Unknown option ", argv[i]);
                 if (argc - i <= o->count)
                         return too_few(o, e);
                 r->total += 1 + o->count;
                 if (r->total > BWRAP_ARGS_MAX)
-                        return refuse(e, "Exceeded maximum number of arguments", "");
+                        return refuse_option(e, "Exceeded maximum number of arguments", "");
                 if (o->take(r, o, argv + i + 1, e) < 0 || check_pending(r, o, e) < 0)
                         return -1;
                 if (r->o->help || r->o->version)
@@ -516,7 +516,7 @@ static int take_args(struct reader *r, const struct option *o, const char *const
         char *data = NULL;
         size_t length = 0, used = 0;
         if (r->in_file)
-                return refuse(e, o->name, " not supported in arguments file");
+                return refuse_option(e, o->name, " not supported in arguments file");
         if (read_fd(a[0], &fd, e) < 0)
                 return -1;
         if (r->files->read(fd, &data, &length) < 0)
@@ -524,14 +524,14 @@ static int take_args(struct reader *r, const struct option *o, const char *const
 
         size_t count = split_words(data, length, words, BWRAP_ARGS_MAX);
         if (count > BWRAP_ARGS_MAX)
-                return refuse(e, "Exceeded maximum number of arguments", "");
+                return refuse_option(e, "Exceeded maximum number of arguments", "");
 
         r->in_file = true;
         if (read_options(r, words, count, &used, e) < 0)
                 return -1;
 
         r->in_file = false;
-        return used < count && *words[used] ? refuse(e, "--args: not an option: ", words[used]) : 0;
+        return used < count && *words[used] ? refuse_option(e, "--args: not an option: ", words[used]) : 0;
 }
 
 int bwrap_read(struct bwrap_order *o, const char *const *argv, size_t argc, uint64_t caps,
@@ -573,7 +573,7 @@ static int check_together(const struct bwrap_order *o, struct err *e)
         };
         for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
                 if (rules[i].wrong)
-                        return refuse(e, rules[i].what, "");
+                        return refuse_option(e, rules[i].what, "");
         return 0;
 }
 
@@ -587,15 +587,16 @@ int bwrap_settle(struct bwrap_order *o, const struct bwrap_caller *c, struct err
         if (o->user_try && c->user_namespaces)
                 o->user = true;
         if (o->cgroup && !c->cgroup_namespaces)
-                return refuse(e, "Cannot create new cgroup namespace", ": the kernel does not support it");
+                return refuse_option(e, "Cannot create new cgroup namespace",
+                                     ": the kernel does not support it");
         if (o->cgroup_try && c->cgroup_namespaces)
                 o->cgroup = true;
 
         bool own_ids = o->user || o->userns_fd >= 0;
         if (!own_ids && o->uid >= 0 && o->uid != c->uid)
-                return refuse(e, "Specifying --uid requires --unshare-user or --userns", "");
+                return refuse_option(e, "Specifying --uid requires --unshare-user or --userns", "");
         if (!own_ids && o->gid >= 0 && o->gid != c->gid)
-                return refuse(e, "Specifying --gid requires --unshare-user or --userns", "");
+                return refuse_option(e, "Specifying --gid requires --unshare-user or --userns", "");
 
         o->uid = o->uid < 0 ? c->uid : o->uid;
         o->gid = o->gid < 0 ? c->gid : o->gid;

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-static int fail(struct err *e, const char *what, const char *path)
+static int root_failed(struct err *e, const char *what, const char *path)
 {
         return err_set(e, ERR_WALL, errno, "%s %.256s", what, path);
 }
@@ -62,17 +62,17 @@ static int do_bind(const struct bwrap_order *o, const struct bwrap_op *op, struc
 
         AUTO_FD(source, open_source(op, r));
         if (source < 0 || fstat(source, &st) < 0)
-                return fail(e, "Can't find source path", op->source);
+                return root_failed(e, "Can't find source path", op->source);
 
         bool directory = S_ISDIR(st.st_mode);
         AUTO_FD(place, directory ? bwrap_place_dir(r, op->dest, mode_above(op), 0755)
                                  : bwrap_place_file(r, op->dest, mode_above(op)));
         if (place < 0)
-                return fail(e, directory ? "Can't mkdir" : "Can't create file at", op->dest);
+                return root_failed(e, directory ? "Can't mkdir" : "Can't create file at", op->dest);
 
         AUTO_FD(tree, bwrap_clone(source, op->flags));
         if (tree < 0)
-                return fail(e, "Can't bind mount on", op->dest);
+                return root_failed(e, "Can't bind mount on", op->dest);
         return bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(place), op->dest, e);
 }
 
@@ -80,7 +80,7 @@ static int do_bind(const struct bwrap_order *o, const struct bwrap_op *op, struc
 static int open_place(const struct bwrap_op *op, const struct bwrap_root *r, struct err *e)
 {
         int place = bwrap_place_dir(r, op->dest, mode_above(op), 0755);
-        return place < 0 ? fail(e, "Can't mkdir", op->dest) : place;
+        return place < 0 ? root_failed(e, "Can't mkdir", op->dest) : place;
 }
 
 static int do_overlay(const struct bwrap_order *o, const struct bwrap_op *op, struct bwrap_root *r,
@@ -119,7 +119,7 @@ static int do_tmpfs(const struct bwrap_order *o, const struct bwrap_op *op, stru
 
         AUTO_FD(tree, bwrap_fresh("tmpfs", options, MOUNT_PLAIN));
         if (tree < 0)
-                return fail(e, "Can't mount tmpfs on", op->dest);
+                return root_failed(e, "Can't mount tmpfs on", op->dest);
         return bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(place), op->dest, e);
 }
 
@@ -134,7 +134,7 @@ static int do_mqueue(const struct bwrap_order *o, const struct bwrap_op *op, str
 
         AUTO_FD(tree, bwrap_fresh("mqueue", options, 0));
         if (tree < 0)
-                return fail(e, "Can't mount mqueue on", op->dest);
+                return root_failed(e, "Can't mount mqueue on", op->dest);
         return bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(place), op->dest, e);
 }
 
@@ -142,7 +142,7 @@ static int do_dir(const struct bwrap_order *o, const struct bwrap_op *op, struct
 {
         (void) o;
         AUTO_FD(place, bwrap_place_dir(r, op->dest, mode_above(op), (mode_t) op->perms));
-        return place < 0 ? fail(e, "Can't mkdir", op->dest) : 0;
+        return place < 0 ? root_failed(e, "Can't mkdir", op->dest) : 0;
 }
 
 static int copy_bytes(int from, int to)
@@ -166,13 +166,13 @@ static int do_file(const struct bwrap_order *o, const struct bwrap_op *op, struc
         char last[NAME_MAX + 1];
         AUTO_FD(parent, bwrap_place_parent(r, op->dest, mode_above(op), last));
         if (parent < 0)
-                return fail(e, "Can't mkdir parents for", op->dest);
+                return root_failed(e, "Can't mkdir parents for", op->dest);
 
         AUTO_FD(file, bwrap_open_in(r->top, op->dest, O_WRONLY | O_CREAT | O_TRUNC, (mode_t) op->perms));
         if (file < 0)
-                return fail(e, "Can't create file", op->dest);
+                return root_failed(e, "Can't create file", op->dest);
         if (copy_bytes(op->fd, file) < 0)
-                return fail(e, "Can't write data to file", op->dest);
+                return root_failed(e, "Can't write data to file", op->dest);
         return 0;
 }
 
@@ -184,19 +184,19 @@ static int do_data(const struct bwrap_order *o, const struct bwrap_op *op, struc
         static const char name[] = "data";
         AUTO_FD(place, bwrap_place_file(r, op->dest, mode_above(op)));
         if (place < 0)
-                return fail(e, "Can't create file at", op->dest);
+                return root_failed(e, "Can't create file at", op->dest);
 
         AUTO_FD(file, openat(r->aside, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         if (file < 0 || fchmod(file, (mode_t) op->perms) < 0 || copy_bytes(op->fd, file) < 0)
-                return fail(e, "Can't write data to file", op->dest);
+                return root_failed(e, "Can't write data to file", op->dest);
 
         AUTO_FD(source, openat(r->aside, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         AUTO_FD(tree, source < 0 ? -1 : bwrap_clone(source, op->flags));
         if (tree < 0)
-                return fail(e, "Can't bind mount on", op->dest);
+                return root_failed(e, "Can't bind mount on", op->dest);
         if (bwrap_mount_at(r, TAKE_FD(tree), TAKE_FD(place), op->dest, e) < 0)
                 return -1;
-        return unlinkat(r->aside, name, 0) < 0 ? fail(e, "Can't unlink the copy for", op->dest) : 0;
+        return unlinkat(r->aside, name, 0) < 0 ? root_failed(e, "Can't unlink the copy for", op->dest) : 0;
 }
 
 /* The same link may be there already. */
@@ -223,10 +223,11 @@ static int do_symlink(const struct bwrap_order *o, const struct bwrap_op *op, st
         char last[NAME_MAX + 1];
         AUTO_FD(parent, bwrap_place_parent(r, op->dest, mode_above(op), last));
         if (parent < 0)
-                return fail(e, "Can't mkdir parents for", op->dest);
+                return root_failed(e, "Can't mkdir parents for", op->dest);
         if (symlinkat(op->source, parent, last) == 0)
                 return 0;
-        return errno == EEXIST ? check_link(op, parent, last, e) : fail(e, "Can't make symlink at", op->dest);
+        return errno == EEXIST ? check_link(op, parent, last, e)
+                               : root_failed(e, "Can't make symlink at", op->dest);
 }
 
 static int do_remount(const struct bwrap_order *o, const struct bwrap_op *op, struct bwrap_root *r,
@@ -236,7 +237,7 @@ static int do_remount(const struct bwrap_order *o, const struct bwrap_op *op, st
         struct mount_attr a = { .attr_set = MOUNT_ATTR_RDONLY };
         AUTO_FD(place, bwrap_place_find(r, op->dest));
         if (place < 0 || mount_attr_set(place, 0, &a) < 0)
-                return fail(e, "Can't remount readonly on", op->dest);
+                return root_failed(e, "Can't remount readonly on", op->dest);
         return 0;
 }
 
@@ -248,7 +249,7 @@ static int do_chmod(const struct bwrap_order *o, const struct bwrap_op *op, stru
         AUTO_FD(place, bwrap_place_find(r, op->dest));
         (void) snprintf(path, sizeof path, "self/fd/%d", place);
         if (place < 0 || fchmodat(r->proc, path, (mode_t) op->perms, 0) < 0)
-                return fail(e, "Can't chmod", op->dest);
+                return root_failed(e, "Can't chmod", op->dest);
         return 0;
 }
 
@@ -263,7 +264,7 @@ static int (*const doers[BWRAP_KIND__COUNT])(const struct bwrap_order *, const s
 /* The path of what `path` leads to; NULL with errno if it leads nowhere. Links of /proc, such as
  * /proc/self/fd/5, lead to mounts of the caller's namespace, which cannot be cloned here, so the path is what
  * counts. */
-static const char *resolve(const char *path)
+static const char *resolve_path(const char *path)
 {
         static struct arena paths; /* until the command is executed */
         char real[PATH_MAX];
@@ -283,11 +284,11 @@ static int resolve_op(struct bwrap_op *op, struct err *e)
         if (!path || (op->kind != BWRAP_BIND && op->kind != BWRAP_OVERLAY))
                 return 0;
 
-        op->source = resolve(path);
+        op->source = resolve_path(path);
         if (!op->source && !(op->flags & BWRAP_TRY && errno == ENOENT))
-                return fail(e, "Can't find source path", path);
-        if (op->work && !(op->work = resolve(op->work)))
-                return fail(e, "Can't find source path", "of the work directory");
+                return root_failed(e, "Can't find source path", path);
+        if (op->work && !(op->work = resolve_path(op->work)))
+                return root_failed(e, "Can't find source path", "of the work directory");
         return 0;
 }
 
@@ -301,9 +302,9 @@ static int resolve_sources(struct bwrap_order *o, struct err *e)
 
         for (size_t i = 0; i < o->layer_count; i++) {
                 const char *path = o->layers[i];
-                o->layers[i] = resolve(path);
+                o->layers[i] = resolve_path(path);
                 if (!o->layers[i])
-                        return fail(e, "Can't find source path", path);
+                        return root_failed(e, "Can't find source path", path);
         }
 
         return 0;

@@ -25,7 +25,7 @@ static void print_message(const struct bwrap_order *o, int level, const char *te
         (void) fprintf(stderr, "bwrap: %s%s%s\n", text, sys ? ": " : "", sys ? strerror(sys) : "");
 }
 
-static int report(const struct bwrap_order *o, const struct err *e)
+static int report_order(const struct bwrap_order *o, const struct err *e)
 {
         print_message(o, LEVEL_ERROR, e->what, e->sys);
         if (*e->hint)
@@ -104,7 +104,7 @@ static int check_caller(uint64_t held, struct err *e)
         return 0;
 }
 
-static int run(struct bwrap_order *o, struct err *e)
+static int run_order(struct bwrap_order *o, struct err *e)
 {
         const struct bwrap_caller caller = { .uid = getuid(),
                                              .gid = getgid(),
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
         if (check_caller(held, &e) < 0 ||
             bwrap_read(&order, (const char *const *) argv + (argc > 0), (size_t) (argc > 0 ? argc - 1 : 0),
                        getuid() == 0 ? held : 0, &files, &e) < 0)
-                return report(&order, &e);
+                return report_order(&order, &e);
 
         if (order.help)
                 return print_help(stdout, name);
@@ -142,6 +142,6 @@ int main(int argc, char **argv)
         if (!order.argv[0])
                 return print_help(stderr, name);
 
-        int code = run(&order, &e);
-        return code < 0 ? report(&order, &e) : code;
+        int code = run_order(&order, &e);
+        return code < 0 ? report_order(&order, &e) : code;
 }

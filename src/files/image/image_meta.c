@@ -43,7 +43,7 @@ static uint32_t id_of(const struct json *root, const char *key)
                                                                                       : 0;
 }
 
-static void fill(struct image *m, const struct json *root)
+static void fill_image(struct image *m, const struct json *root)
 {
         const struct json *cwd = json_get(root, "cwd"), *user = json_get(root, "user");
         char clean[PATH_MAX];
@@ -68,7 +68,7 @@ int image_meta_read(int fd, struct image *m, struct err *e)
         ssize_t n = text ? fd_read_all(fd, text, (size_t) st.st_size) : -1;
         struct json_doc *d = n < 0 ? NULL : json_parse("meta.json", span_of(text, (size_t) n), e);
         if (d && json_root(d)->type == JSON_OBJECT)
-                fill(m, json_root(d));
+                fill_image(m, json_root(d));
 
         bool whole = d && !m->mem.failed;
         if (n < 0)

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /* A layout is known by its index: blobs never change under their names. */
-static bool look(const char *ref, struct stat *ret)
+static bool look_at_ref(const char *ref, struct stat *ret)
 {
         char index[4200];
         if (stat(ref, ret) < 0 || !S_ISDIR(ret->st_mode))
@@ -29,7 +29,7 @@ bool image_identity(const char *ref, char ret_hash[65])
         int n;
         if (ref[0] != '/')
                 n = snprintf(text, sizeof text, "name %s", ref);
-        else if (look(ref, &st))
+        else if (look_at_ref(ref, &st))
                 n = snprintf(text, sizeof text, "file %llu %llu %lld %lld.%09ld %lld.%09ld %s",
                              (unsigned long long) st.st_dev, (unsigned long long) st.st_ino,
                              (long long) st.st_size, (long long) st.st_mtim.tv_sec, st.st_mtim.tv_nsec,

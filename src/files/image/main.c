@@ -31,7 +31,7 @@ struct job {
         char user[128];
 };
 
-static int describe(const char *image, struct err *e)
+static int describe_image(const char *image, struct err *e)
 {
         AUTO_BUF(out);
         struct outer *o = outer_open(image, e);
@@ -188,7 +188,7 @@ static int do_lines(struct job *j, struct err *e)
         return r;
 }
 
-static int layers(const char *image, const char *dir, struct err *e)
+static int unpack_layers(const char *image, const char *dir, struct err *e)
 {
         AUTO_BUF(out);
         struct job j = { .image = image, .root = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC) };
@@ -216,10 +216,10 @@ static int layers(const char *image, const char *dir, struct err *e)
 int main(int argc, char **argv)
 {
         struct err e = { 0 };
-        int r = argc == 3 && strcmp(argv[1], "describe") == 0  ? describe(argv[2], &e)
+        int r = argc == 3 && strcmp(argv[1], "describe") == 0  ? describe_image(argv[2], &e)
                 : argc == 4 && strcmp(argv[1], "inflate") == 0 ? inflate_file(argv[2], argv[3], &e)
                 : argc == 4 && strcmp(argv[1], "layers") == 0
-                        ? layers(argv[2], argv[3], &e)
+                        ? unpack_layers(argv[2], argv[3], &e)
                         : err_set(&e, ERR_USAGE, 0,
                                   "cordon starts this program; it has no options of its own");
         if (r == 0)

@@ -30,7 +30,7 @@ static int by_number(const void *pa, const void *pb)
         return (a > b) - (a < b);
 }
 
-static void add(struct answered *a, struct span id)
+static void add_intent(struct answered *a, struct span id)
 {
         if (vec_room((void **) &a->ids, a->n, &a->cap, sizeof *a->ids) < 0) {
                 a->failed = true;
@@ -46,7 +46,7 @@ static bool is_answer(const struct ledger_view *v)
 }
 
 /* Lists the outcomes of the records from `from` on. */
-static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
+static void list_unanswered(struct answered *a, const struct ledger_log *l, uint64_t from)
 {
         struct ledger_view v;
         struct span parent;
@@ -57,7 +57,7 @@ static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
                 if (!bytes.p || ledger_view_parse(bytes, &v) < 0 || !is_answer(&v))
                         continue;
                 for (unsigned k = 0; (parent = ledger_element(v.parents, k)).n > 0; k++)
-                        add(a, parent);
+                        add_intent(a, parent);
         }
 
         if (a->n > 0)
@@ -68,7 +68,7 @@ static void list(struct answered *a, const struct ledger_log *l, uint64_t from)
 }
 
 /* The same check without the list. */
-static bool search(const struct ledger_log *l, uint64_t from, struct span intent)
+static bool search_outcome(const struct ledger_log *l, uint64_t from, struct span intent)
 {
         struct ledger_view v;
         struct span parent;
@@ -93,10 +93,10 @@ bool answered_has(struct answered *a, const struct ledger_log *l, uint64_t index
         uint64_t from = l->ledgers ? 0 : index - index % LIST_STEP;
 
         if (!a->made || from < a->from)
-                list(a, l, from);
+                list_unanswered(a, l, from);
 
         if (a->failed) /* slow but correct: an effect with an outcome is never reported as unknown */
-                return search(l, from, intent);
+                return search_outcome(l, from, intent);
 
         return a->n > 0 && bsearch(&h, a->ids, a->n, sizeof *a->ids, by_number);
 }

@@ -40,7 +40,7 @@ struct work {
 
 /* ---- comparison ---- */
 
-static bool before(const struct work *w, uint32_t a, uint32_t b)
+static bool comes_before(const struct work *w, uint32_t a, uint32_t b)
 {
         const struct ledger_log *l = w->o->log;
         const struct record_key *x = &w->keys[a], *y = &w->keys[b];
@@ -62,7 +62,7 @@ static bool before(const struct work *w, uint32_t a, uint32_t b)
 static void heap_add(const struct work *w, struct heap *h, uint32_t node)
 {
         size_t i = h->n++;
-        for (; i > 0 && before(w, node, h->nodes[(i - 1) / 2]); i = (i - 1) / 2)
+        for (; i > 0 && comes_before(w, node, h->nodes[(i - 1) / 2]); i = (i - 1) / 2)
                 h->nodes[i] = h->nodes[(i - 1) / 2];
         h->nodes[i] = node;
 }
@@ -72,8 +72,8 @@ static uint32_t heap_take(const struct work *w, struct heap *h)
         uint32_t top = h->nodes[0], last = h->nodes[--h->n];
         size_t i = 0;
         for (size_t k; (k = 2 * i + 1) < h->n; i = k) {
-                k += k + 1 < h->n && before(w, h->nodes[k + 1], h->nodes[k]);
-                if (!before(w, h->nodes[k], last))
+                k += k + 1 < h->n && comes_before(w, h->nodes[k + 1], h->nodes[k]);
+                if (!comes_before(w, h->nodes[k], last))
                         break;
                 h->nodes[i] = h->nodes[k];
         }
@@ -121,7 +121,7 @@ static void read_chains(struct work *w, uint32_t *written)
 
 /* ---- causes ---- */
 
-static bool wanted(const struct ordering *o, const struct ledger_edge *x)
+static bool wants_edge(const struct ordering *o, const struct ledger_edge *x)
 {
         return x->link != LINK_BYTES || o->bytes;
 }
@@ -130,14 +130,14 @@ static void read_edges(struct work *w)
 {
         const struct ordering *o = w->o;
         for (size_t k = 0; k < o->edge_count; k++)
-                if (wanted(o, &o->edges[k]))
+                if (wants_edge(o, &o->edges[k]))
                         w->first[o->edges[k].cause + 2]++;
 
         for (size_t i = 2; i < (size_t) w->count + 2; i++)
                 w->first[i] += w->first[i - 1];
 
         for (size_t k = 0; k < o->edge_count; k++)
-                if (wanted(o, &o->edges[k])) {
+                if (wants_edge(o, &o->edges[k])) {
                         uint32_t at = w->first[o->edges[k].cause + 1]++;
                         w->effects[at] = (uint32_t) o->edges[k].effect;
                         w->soft[at] = o->edges[k].link == LINK_BYTES;
@@ -150,7 +150,7 @@ struct tarjan {
         uint32_t path_n, stack_n, counter;
 };
 
-static void enter(struct work *w, struct tarjan *t, uint32_t i)
+static void enter_node(struct work *w, struct tarjan *t, uint32_t i)
 {
         t->number[i] = t->low[i] = ++t->counter;
         t->edge[i] = w->first[i];
@@ -158,7 +158,7 @@ static void enter(struct work *w, struct tarjan *t, uint32_t i)
         t->stack[t->stack_n++] = i;
 }
 
-static void leave(struct work *w, struct tarjan *t, uint32_t i, uint8_t *ret_circle)
+static void leave_node(struct work *w, struct tarjan *t, uint32_t i, uint8_t *ret_circle)
 {
         t->path_n--;
         if (t->path_n > 0 && t->low[i] < t->low[t->path[t->path_n - 1]])
@@ -177,17 +177,17 @@ static void leave(struct work *w, struct tarjan *t, uint32_t i, uint8_t *ret_cir
 
 static void walk_from(struct work *w, struct tarjan *t, uint32_t start, uint8_t *ret_circle)
 {
-        for (enter(w, t, start); t->path_n > 0;) {
+        for (enter_node(w, t, start); t->path_n > 0;) {
                 uint32_t i = t->path[t->path_n - 1];
                 if (t->edge[i] == w->first[i + 1]) {
-                        leave(w, t, i, ret_circle);
+                        leave_node(w, t, i, ret_circle);
                         continue;
                 }
                 uint32_t at = t->edge[i]++, to = w->effects[at];
                 if (w->soft[at])
                         continue;
                 if (t->number[to] == 0)
-                        enter(w, t, to);
+                        enter_node(w, t, to);
                 else if (w->circle[to] == NONE && t->number[to] < t->low[i]) /* on the stack */
                         t->low[i] = t->number[to];
         }
@@ -230,26 +230,26 @@ static void count_waits(struct work *w)
         }
 }
 
-static void offer(struct work *w, uint32_t i)
+static void offer_record(struct work *w, uint32_t i)
 {
         if (w->placed[i] || w->waits[i] > 0)
                 return;
         heap_add(w, w->rather[i] > 0 ? &w->could : &w->ready, i);
 }
 
-static void place(struct work *w, uint32_t i)
+static void place_record(struct work *w, uint32_t i)
 {
         w->placed[i] = 1;
         if (w->next[i] != NONE && --w->rather[w->next[i]] == 0)
-                offer(w, w->next[i]);
+                offer_record(w, w->next[i]);
 
         for (uint32_t k = w->first[i]; k < w->first[i + 1]; k++) {
                 uint32_t to = w->effects[k];
                 if (w->soft[k]) {
                         if (--w->rather[to] == 0)
-                                offer(w, to);
+                                offer_record(w, to);
                 } else if (w->circle[i] != w->circle[to] && --w->waits[to] == 0) {
-                        offer(w, to);
+                        offer_record(w, to);
                 }
         }
 }
@@ -259,13 +259,13 @@ static void sort_all(struct work *w, uint32_t *ret_order)
         uint32_t n = 0;
         count_waits(w);
         for (uint32_t i = 0; i < w->count; i++)
-                offer(w, i);
+                offer_record(w, i);
 
         while (w->ready.n + w->could.n > 0) {
                 uint32_t i = heap_take(w, w->ready.n > 0 ? &w->ready : &w->could);
                 if (w->placed[i]) /* it was in both heaps */
                         continue;
-                place(w, i);
+                place_record(w, i);
                 ret_order[n++] = i;
         }
 }

@@ -195,7 +195,7 @@ static void join_trace(struct ledger_graph *g, const struct joins *j, uint64_t i
                         add_edge(g, map_get(&j->spans[k], in), i, LINK_TRACE);
 }
 
-static void join(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
+static void join_record(struct ledger_graph *g, struct joins *j, uint64_t i, const struct ledger_view *v)
 {
         struct ledger_view o;
         struct span pipe = ledger_member(v->more, "pipe");
@@ -258,7 +258,7 @@ static void add_record(struct ledger_graph *g, struct joins *j, uint64_t i)
         for (unsigned n = 0; n < LEDGER_PARENTS_MAX && (parent = ledger_element(v.parents, n)).n > 0; n++)
                 add_parent(g, parent, i);
 
-        join(g, j, i, &v);
+        join_record(g, j, i, &v);
 }
 
 /* A merged log has its edges already: its order depends on them. */

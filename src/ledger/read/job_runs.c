@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* What stands behind the first `mark`; empty if there is none. */
-static struct span behind(struct span s, char mark)
+static struct span text_behind(struct span s, char mark)
 {
         const uint8_t *at = s.n ? memchr(s.p, mark, s.n) : NULL;
         return at ? span_of(at + 1, s.n - (size_t) (at + 1 - s.p)) : span_of(s.p, 0);
@@ -16,9 +16,9 @@ static struct span behind(struct span s, char mark)
 static bool is_of_job(const struct ledger_view *v, const char *job)
 {
         struct span whole = ledger_member(v->more, "job"), task = ledger_member(v->more, "task");
-        struct span rest = behind(task, '_'), array = span_of(task.p, rest.n ? task.n - rest.n - 1 : 0);
-        return job[0] && (span_is(whole, job) || span_is(behind(whole, ' '), job) || span_is(task, job) ||
-                          span_is(array, job));
+        struct span rest = text_behind(task, '_'), array = span_of(task.p, rest.n ? task.n - rest.n - 1 : 0);
+        return job[0] && (span_is(whole, job) || span_is(text_behind(whole, ' '), job) ||
+                          span_is(task, job) || span_is(array, job));
 }
 
 int ledger_filter_job(const struct ledger_log *l, struct ledger_filter *f, struct err *e)

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-static void say(struct ledger_collected *c, enum ledger_verdict verdict, const char *why)
+static void say_verdict(struct ledger_collected *c, enum ledger_verdict verdict, const char *why)
 {
         c->verdict = verdict;
         (void) str_inert(span_str(why), c->why, sizeof c->why);
@@ -28,7 +28,7 @@ static struct ledger_note last_note(struct span text)
         return last;
 }
 
-static int keep(int dir, const char *host, struct span note, struct err *e)
+static int keep_note(int dir, const char *host, struct span note, struct err *e)
 {
         char temporary[NAME_MAX + 8];
         (void) snprintf(temporary, sizeof temporary, ".%s.new", host);
@@ -59,7 +59,7 @@ static int hold_against(const struct cordon_context *cx, int ledger, const struc
 
         struct err why = { 0 };
         if (ledger_verify(cx, ledger, buf_str(kept), true, &report, &ok, &why) < 0)
-                return say(c, LEDGER_CHANGED, why.what), 0;
+                return say_verdict(c, LEDGER_CHANGED, why.what), 0;
 
         if (!ok) {
                 c->verdict = LEDGER_CHANGED;
@@ -71,8 +71,9 @@ static int hold_against(const struct cordon_context *cx, int ledger, const struc
         c->added = c->records - before;
         struct ledger_note newest = last_note(buf_span(&notes));
         (void) str_inert(newest.origin, c->ledger, sizeof c->ledger);
-        return newest.whole.n > 0 && (c->added > 0 || before == 0) ? keep(c->kept, c->host, newest.whole, e)
-                                                                   : 0;
+        return newest.whole.n > 0 && (c->added > 0 || before == 0)
+                       ? keep_note(c->kept, c->host, newest.whole, e)
+                       : 0;
 }
 
 /* The last part; a slash at the end is no part. */
@@ -116,7 +117,7 @@ int ledger_collect(const struct cordon_context *cx, int kept, const char *path, 
 
         AUTO_FD(ledger, ledger_open_dir(path, &why));
         if (ledger < 0)
-                return say(ret, LEDGER_MISSING, why.what), 0;
+                return say_verdict(ret, LEDGER_MISSING, why.what), 0;
 
         return hold_against(cx, ledger, &text, ret, e);
 }

@@ -31,7 +31,7 @@ int ledger_dir_check(int dir, struct err *e)
                            "`cordon ledger restart`");
 }
 
-static int checked(int dir, struct err *e)
+static int check_dir(int dir, struct err *e)
 {
         AUTO_FD(fd, dir);
         return fd < 0 || ledger_dir_check(fd, e) < 0 ? -1 : TAKE_FD(fd);
@@ -48,7 +48,7 @@ int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e)
                                   ? -1
                                   : openat(state, "ledger", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
                 if (dir >= 0)
-                        return checked(dir, e);
+                        return check_dir(dir, e);
                 if (errno != ENOENT)
                         return err_set(e, ERR_IO, errno, "the ledger in %s cannot be read: %s", path,
                                        strerror(errno));
@@ -57,7 +57,7 @@ int ledger_dir_open(const struct cordon_context *cx, bool make, struct err *e)
         }
 
         AUTO_FD(state, store_open(cx, e));
-        return state < 0 ? -1 : checked(store_dir(state, "ledger", e), e);
+        return state < 0 ? -1 : check_dir(store_dir(state, "ledger", e), e);
 }
 
 int64_t ledger_last_segment(int dir)

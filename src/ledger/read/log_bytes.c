@@ -12,7 +12,7 @@ static uint64_t frames_at_most(struct span all)
 }
 
 /* Scans one segment from its first record on, up to index `end`. Returns the index after its last frame. */
-static uint64_t walk(const struct ledger_log *l, struct log_segment *s, uint64_t end)
+static uint64_t walk_segment(const struct ledger_log *l, struct log_segment *s, uint64_t end)
 {
         struct frame f;
         uint64_t index = s->first;
@@ -28,7 +28,7 @@ static uint64_t walk(const struct ledger_log *l, struct log_segment *s, uint64_t
 }
 
 /* Segments are sorted by their first index. */
-static void ensure(const struct ledger_log *l, uint64_t index)
+static void ensure_record(const struct ledger_log *l, uint64_t index)
 {
         size_t k = l->segment_count;
         while (k > 0 && l->segments[k - 1].first > index)
@@ -38,20 +38,20 @@ static void ensure(const struct ledger_log *l, uint64_t index)
                 return;
 
         uint64_t end = k < l->segment_count ? l->segments[k].first : l->count;
-        (void) walk(l, &l->segments[k - 1], end);
+        (void) walk_segment(l, &l->segments[k - 1], end);
 }
 
 void log_load_all(const struct ledger_log *l)
 {
         for (size_t k = 0; k < l->segment_count; k++)
-                ensure(l, l->segments[k].first);
+                ensure_record(l, l->segments[k].first);
 }
 
 struct span log_bytes(const struct ledger_log *l, uint64_t index)
 {
         if (index >= l->count)
                 return span_of(NULL, 0);
-        ensure(l, index);
+        ensure_record(l, index);
         return l->at[index];
 }
 
@@ -93,7 +93,7 @@ int log_map(struct ledger_log *l, int dir, uint32_t last)
                 return -1;
 
         if (l->segment_count > 0) /* the number of records is known after the last segment was scanned */
-                l->count = walk(l, &l->segments[l->segment_count - 1], l->count);
+                l->count = walk_segment(l, &l->segments[l->segment_count - 1], l->count);
 
         return 0;
 }

@@ -81,7 +81,7 @@ int ledger_log_view(const struct ledger_log *l, uint64_t index, struct ledger_vi
 /* ---- the records of one run ---- */
 
 /* Cheaper than parsing: canonical JSON has no space between a key and its value. */
-static bool mentions(struct span json, const char *member, const char *value)
+static bool mentions_member(struct span json, const char *member, const char *value)
 {
         char text[2 * LEDGER_ID_MAX];
         int n = snprintf(text, sizeof text, "\"%s\":\"%s", member, value);
@@ -91,8 +91,8 @@ static bool mentions(struct span json, const char *member, const char *value)
 static bool is_walked(const struct ledger_walk *w, uint64_t index, struct ledger_view *ret)
 {
         const struct ledger_log *l = w->log;
-        return (!w->kind || mentions(log_bytes(l, index), "kind", w->kind)) &&
-               (!w->run || mentions(log_bytes(l, index), "run", w->run)) &&
+        return (!w->kind || mentions_member(log_bytes(l, index), "kind", w->kind)) &&
+               (!w->run || mentions_member(log_bytes(l, index), "run", w->run)) &&
                ledger_log_view(l, index, ret) == 0 && (!w->kind || span_is(ret->kind, w->kind)) &&
                (!w->run || span_is(ret->run, w->run)) && (!w->filter || ledger_matches(w->filter, ret));
 }

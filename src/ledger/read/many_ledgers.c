@@ -49,7 +49,7 @@ static int read_name(int dir, const char *path, struct ledger_opened *ret, struc
         return 0;
 }
 
-static int check(const struct cordon_context *cx, int dir, const char *path, struct err *e)
+static int check_ledger(const struct cordon_context *cx, int dir, const char *path, struct err *e)
 {
         AUTO_BUF(out);
         bool ok = false;
@@ -79,7 +79,7 @@ int ledger_open_foreign(const struct cordon_context *cx, const char *path, struc
                         struct err *e)
 {
         AUTO_FD(dir, ledger_open_dir(path, e));
-        if (dir < 0 || ledger_dir_check(dir, e) < 0 || check(cx, dir, path, e) < 0 ||
+        if (dir < 0 || ledger_dir_check(dir, e) < 0 || check_ledger(cx, dir, path, e) < 0 ||
             read_name(dir, path, ret, e) < 0)
                 return -1;
         return TAKE_FD(dir);

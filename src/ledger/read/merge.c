@@ -49,7 +49,7 @@ static bool make_room(struct ledger_log *l, const struct source *s, size_t n)
         return l->at && l->from && l->own_index && l->marks && l->segments && l->answered;
 }
 
-static void take(struct ledger_log *l, const struct source *s, unsigned k)
+static void take_records(struct ledger_log *l, const struct source *s, unsigned k)
 {
         (void) snprintf(l->names[k], sizeof l->names[k], "%s", s->name);
         log_load_all(s->log);
@@ -69,7 +69,7 @@ static void take(struct ledger_log *l, const struct source *s, unsigned k)
 
 /* ---- in order ---- */
 
-static int rearrange(struct ledger_log *l, const uint32_t *order, struct err *e)
+static int rearrange_log(struct ledger_log *l, const uint32_t *order, struct err *e)
 {
         struct ledger_log new = { .count = l->count };
         new.at = calloc(l->count + 1, sizeof *new.at);
@@ -123,8 +123,8 @@ static int keep_edges(struct ledger_log *l, const struct ordering *o, const uint
         return 0;
 }
 
-static void mark(struct ledger_log *l, const struct ledger_graph *g, const uint32_t *order,
-                 const uint8_t *circle)
+static void mark_records(struct ledger_log *l, const struct ledger_graph *g, const uint32_t *order,
+                         const uint8_t *circle)
 {
         for (uint64_t n = 0; n < l->count; n++) {
                 struct ledger_view v;
@@ -136,7 +136,7 @@ static void mark(struct ledger_log *l, const struct ledger_graph *g, const uint3
         }
 }
 
-static int pass(struct ledger_log *l, bool last, uint32_t *order, uint8_t *circle, struct err *e)
+static int order_pass(struct ledger_log *l, bool last, uint32_t *order, uint8_t *circle, struct err *e)
 {
         struct ledger_graph *g = ledger_graph_new(l, e);
         struct ordering o = { .log = l, .bytes = last, .by_time = !last };
@@ -147,11 +147,11 @@ static int pass(struct ledger_log *l, bool last, uint32_t *order, uint8_t *circl
         int r = ledger_order(&o, order, circle, e);
         if (r == 0 && last) {
                 r = keep_edges(l, &o, order, e);
-                mark(l, g, order, circle);
+                mark_records(l, g, order, circle);
         }
 
         ledger_graph_free(g);
-        return r < 0 ? -1 : rearrange(l, order, e);
+        return r < 0 ? -1 : rearrange_log(l, order, e);
 }
 
 static int put_in_order(struct ledger_log *l, struct err *e)
@@ -160,11 +160,11 @@ static int put_in_order(struct ledger_log *l, struct err *e)
         uint8_t *circle = calloc(l->count + 1, 1);
         int r = order && circle ? 0 : no_memory(e);
         if (r == 0)
-                r = pass(l, false, order, circle, e);
+                r = order_pass(l, false, order, circle, e);
 
         if (r == 0) {
                 memset(circle, 0, l->count + 1);
-                r = pass(l, true, order, circle, e);
+                r = order_pass(l, true, order, circle, e);
         }
 
         free(order);
@@ -172,7 +172,7 @@ static int put_in_order(struct ledger_log *l, struct err *e)
         return r;
 }
 
-static int check(const struct source *s, size_t n, struct err *e)
+static int check_sources(const struct source *s, size_t n, struct err *e)
 {
         uint64_t records = 0;
         for (size_t k = 0; k < n; k++) {
@@ -188,10 +188,10 @@ static int check(const struct source *s, size_t n, struct err *e)
         return 0;
 }
 
-static struct ledger_log *merge(struct source *s, size_t count, struct err *e)
+static struct ledger_log *merge_sources(struct source *s, size_t count, struct err *e)
 {
         qsort(s, count, sizeof *s, by_name); /* the same result for any order of arguments */
-        if (check(s, count, e) < 0)
+        if (check_sources(s, count, e) < 0)
                 return NULL;
 
         struct ledger_log *l = calloc(1, sizeof *l);
@@ -202,7 +202,7 @@ static struct ledger_log *merge(struct source *s, size_t count, struct err *e)
         }
 
         for (size_t k = 0; k < count; k++)
-                take(l, &s[k], (unsigned) k);
+                take_records(l, &s[k], (unsigned) k);
 
         if (put_in_order(l, e) == 0)
                 return l;
@@ -220,7 +220,7 @@ struct ledger_log *ledger_log_merge(struct ledger_log **logs, const char *const 
                 s[k] = (struct source){ logs[k], names[k] };
 
         if (count > 0 && count <= LEDGERS_MAX)
-                l = merge(s, count, e);
+                l = merge_sources(s, count, e);
         else
                 (void) err_set(e, ERR_USAGE, 0, "up to %d ledgers can be read at once", LEDGERS_MAX);
 

@@ -227,7 +227,7 @@ static bool reached_add(struct reached_table *t, const struct ledger_view *v)
 
 /* Effects that happened or may have: not denials, not failures before any byte left, and not intents with an
  * outcome, which counts instead. One intent may have several. */
-static bool counts(const struct ledger_view *v)
+static bool counts_bytes(const struct ledger_view *v)
 {
         bool reaches = (v->reach.n && !span_is(v->reach, "self")) || v->touches.n;
         bool over = span_is(v->phase, "intent") && !v->unknown;
@@ -287,7 +287,7 @@ void ledger_reached(const struct ledger_log *l, bool json, struct buf *out)
 
         struct ledger_view v;
         for (struct ledger_walk w = { .log = l }; ledger_next(&w, &v);)
-                if (counts(&v))
+                if (counts_bytes(&v))
                         all &= reached_add(t, &v);
 
         size_t n = t->n;

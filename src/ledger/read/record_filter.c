@@ -17,7 +17,7 @@ static bool has_run(const struct ledger_filter *f, struct span run)
                bsearch(&run, f->of_job, f->of_job_count, sizeof run, filter_by_bytes);
 }
 
-static bool contains(struct span s, const char *part)
+static bool span_contains(struct span s, const char *part)
 {
         return part[0] == '\0' || (s.n > 0 && memmem(s.p, s.n, part, strlen(part)) != NULL);
 }
@@ -31,5 +31,6 @@ bool ledger_matches(const struct ledger_filter *f, const struct ledger_view *v)
             v->time_us < f->since_us || (f->job && !has_run(f, v->run)))
                 return false;
 
-        return !f->target || contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
+        return !f->target ||
+               span_contains(span_str(ledger_plain(v->target, target, sizeof target)), f->target);
 }

@@ -70,7 +70,7 @@ static bool is_of_run(struct span id, struct span run)
         return id.n > run.n && id.p[run.n] == '.' && memcmp(id.p, run.p, run.n) == 0;
 }
 
-static int add(struct causes *c, struct span text, struct entry x, struct err *e)
+static int add_entry(struct causes *c, struct span text, struct entry x, struct err *e)
 {
         if (text.n == 0)
                 return 0;
@@ -86,13 +86,13 @@ int causes_note(struct causes *c, unsigned ledger, uint64_t index, const struct 
         if (index > UINT32_MAX)
                 return err_set(e, ERR_USAGE, 0, "a ledger has too many records to be merged");
 
-        if (add(c, v->id, own, e) < 0 ||
-            (v->trace.n > 0 && (add(c, span_part(ledger_member(v->trace, "out")), own, e) < 0 ||
-                                add(c, span_part(ledger_member(v->trace, "in")), use, e) < 0)))
+        if (add_entry(c, v->id, own, e) < 0 ||
+            (v->trace.n > 0 && (add_entry(c, span_part(ledger_member(v->trace, "out")), own, e) < 0 ||
+                                add_entry(c, span_part(ledger_member(v->trace, "in")), use, e) < 0)))
                 return -1;
 
         for (unsigned n = 0; v->parents.n > 2 && (parent = ledger_element(v->parents, n)).n > 0; n++)
-                if (!is_of_run(parent, v->run) && add(c, parent, use, e) < 0)
+                if (!is_of_run(parent, v->run) && add_entry(c, parent, use, e) < 0)
                         return -1;
 
         return 0;
@@ -125,7 +125,7 @@ static int add_use(struct causes *c, const struct group *g, const struct entry *
         return sorter_add(c->waits, &wait, e);
 }
 
-static int join(struct causes *c, struct err *e)
+static int join_causes(struct causes *c, struct err *e)
 {
         struct group g;
         struct entry x;
@@ -177,7 +177,7 @@ static int write_waits(struct causes *c, unsigned ledgers, struct err *e)
 
 int causes_settle(struct causes *c, unsigned ledgers, struct err *e)
 {
-        int r = join(c, e) < 0 ? -1 : write_waits(c, ledgers, e);
+        int r = join_causes(c, e) < 0 ? -1 : write_waits(c, ledgers, e);
         sorter_free(c->ids);
         sorter_free(c->waits);
         c->ids = c->waits = NULL;

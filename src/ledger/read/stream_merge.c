@@ -81,7 +81,7 @@ static int rewind_stream(struct head *h, struct err *e)
         return err_set(e, ERR_IO, errno, "the ledger %.100s cannot be read", h->path);
 }
 
-static int changed(const struct head *h, struct err *e)
+static int ledger_changed(const struct head *h, struct err *e)
 {
         return err_set(e, ERR_IO, 0, "the ledger %.100s changed while it was read", h->path);
 }
@@ -101,12 +101,12 @@ static int note_one(struct merge *m, unsigned k, struct err *e)
         }
 
         h->count = h->stream.index;
-        return more < 0 ? changed(h, e) : rewind_stream(h, e);
+        return more < 0 ? ledger_changed(h, e) : rewind_stream(h, e);
 }
 
 /* ---- order ---- */
 
-static bool before(const struct merge *m, unsigned a, unsigned b)
+static bool head_before(const struct merge *m, unsigned a, unsigned b)
 {
         return m->heads[a].key != m->heads[b].key ? m->heads[a].key < m->heads[b].key : a < b;
 }
@@ -114,7 +114,7 @@ static bool before(const struct merge *m, unsigned a, unsigned b)
 static void heap_add(struct merge *m, unsigned node)
 {
         size_t i = m->heap_n++;
-        for (; i > 0 && before(m, node, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        for (; i > 0 && head_before(m, node, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
                 m->heap[i] = m->heap[(i - 1) / 2];
         m->heap[i] = node;
 }
@@ -124,8 +124,8 @@ static unsigned heap_take(struct merge *m)
         unsigned top = m->heap[0], last = m->heap[--m->heap_n];
         size_t i = 0;
         for (size_t k; (k = 2 * i + 1) < m->heap_n; i = k) {
-                k += k + 1 < m->heap_n && before(m, m->heap[k + 1], m->heap[k]);
-                if (!before(m, m->heap[k], last))
+                k += k + 1 < m->heap_n && head_before(m, m->heap[k + 1], m->heap[k]);
+                if (!head_before(m, m->heap[k], last))
                         break;
                 m->heap[i] = m->heap[k];
         }
@@ -162,7 +162,7 @@ static int must_wait(struct merge *m, unsigned k, struct err *e)
 }
 
 /* The record that comes next joins the heap, or waits. */
-static int place(struct merge *m, unsigned k, struct err *e)
+static int place_head(struct merge *m, unsigned k, struct err *e)
 {
         int wait = must_wait(m, k, e);
         m->heads[k].blocked = wait > 0;
@@ -172,7 +172,7 @@ static int place(struct merge *m, unsigned k, struct err *e)
 }
 
 /* Reads the next record of this ledger; payloads that were pruned are left out. */
-static int advance(struct merge *m, unsigned k, struct err *e)
+static int advance_head(struct merge *m, unsigned k, struct err *e)
 {
         struct head *h = &m->heads[k];
         struct span bytes;
@@ -180,7 +180,7 @@ static int advance(struct merge *m, unsigned k, struct err *e)
                 int more = h->stream.index < h->count ? stream_next(&h->stream, &bytes) : 0;
                 h->index = more > 0 ? h->stream.index - 1 : h->count;
                 if (more < 0 || (more == 0 && h->stream.index < h->count))
-                        return changed(h, e);
+                        return ledger_changed(h, e);
                 if (more == 0) {
                         h->over = true;
                         return 0;
@@ -191,14 +191,14 @@ static int advance(struct merge *m, unsigned k, struct err *e)
 
         h->view.ledger = span_str(h->name);
         h->key = h->view.time_us > h->key ? h->view.time_us : h->key;
-        return place(m, k, e);
+        return place_head(m, k, e);
 }
 
 /* A record of ledger k has come: others may have waited for it. */
-static int release(struct merge *m, unsigned k, struct err *e)
+static int release_record(struct merge *m, unsigned k, struct err *e)
 {
         for (unsigned i = 0; i < m->count; i++)
-                if (m->heads[i].blocked && m->heads[i].blocker == k && place(m, i, e) < 0)
+                if (m->heads[i].blocked && m->heads[i].blocker == k && place_head(m, i, e) < 0)
                         return -1;
         return 0;
 }
@@ -208,7 +208,7 @@ static bool break_circle(struct merge *m, unsigned *ret)
 {
         bool any = false;
         for (unsigned k = 0; k < m->count; k++)
-                if (m->heads[k].blocked && (!any || before(m, k, *ret))) {
+                if (m->heads[k].blocked && (!any || head_before(m, k, *ret))) {
                         *ret = k;
                         any = true;
                 }
@@ -225,22 +225,23 @@ static bool break_circle(struct merge *m, unsigned *ret)
 static int merge_all(struct merge *m, ledger_merge_each *each, void *ctx, struct err *e)
 {
         for (unsigned k = 0; k < m->count; k++)
-                if (advance(m, k, e) < 0)
+                if (advance_head(m, k, e) < 0)
                         return -1;
 
         for (unsigned k = 0; m->heap_n > 0 || break_circle(m, &k);) {
                 if (m->heap_n > 0)
                         k = heap_take(m);
                 m->sum.records++;
-                if (each(ctx, &m->heads[k].view, e) < 0 || advance(m, k, e) < 0 || release(m, k, e) < 0)
+                if (each(ctx, &m->heads[k].view, e) < 0 || advance_head(m, k, e) < 0 ||
+                    release_record(m, k, e) < 0)
                         return -1;
         }
 
         return 0;
 }
 
-static int prepare(struct merge *m, const char *const *paths, size_t count, const char *place_dir,
-                   struct err *e)
+static int prepare_merge(struct merge *m, const char *const *paths, size_t count, const char *place_dir,
+                         struct err *e)
 {
         if (count == 0 || count > LEDGERS_MERGED_MAX)
                 return err_set(e, ERR_USAGE, 0, "1 to %d ledgers can be merged", LEDGERS_MERGED_MAX);
@@ -258,7 +259,7 @@ static int prepare(struct merge *m, const char *const *paths, size_t count, cons
         return m->causes ? open_all(m, paths, e) : -1;
 }
 
-static void done(struct merge *m)
+static void merge_done(struct merge *m)
 {
         for (unsigned k = 0; m->heads && k < m->count; k++) {
                 stream_close(&m->heads[k].stream);
@@ -276,7 +277,7 @@ int ledger_merge_stream(const struct cordon_context *cx, const char *const *path
 {
         struct merge m = { .cx = cx };
         (void) hash_use_hardware();
-        int r = prepare(&m, paths, count, place_dir, e);
+        int r = prepare_merge(&m, paths, count, place_dir, e);
         for (unsigned k = 0; r == 0 && k < m.count; k++)
                 r = note_one(&m, k, e);
 
@@ -288,6 +289,6 @@ int ledger_merge_stream(const struct cordon_context *cx, const char *const *path
 
         m.sum.ledgers = m.count;
         *ret = m.sum;
-        done(&m);
+        merge_done(&m);
         return r;
 }

@@ -27,7 +27,7 @@ void stream_close(struct stream *s)
 }
 
 /* Moves what is left to the beginning and reads on. Returns the bytes that were read. */
-static ssize_t fill(struct stream *s)
+static ssize_t fill_window(struct stream *s)
 {
         memmove(s->window, s->window + s->at, s->n - s->at);
         s->n -= s->at;
@@ -62,7 +62,7 @@ static int open_segment(struct stream *s)
 
         (void) posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
         s->offset = s->at = s->n = 0;
-        if (fill(s) < SEGMENT_HEAD || segment_head_get(span_of(s->window, s->n), &h) < 0 ||
+        if (fill_window(s) < SEGMENT_HEAD || segment_head_get(span_of(s->window, s->n), &h) < 0 ||
             h.first != s->index)
                 return -1;
 
@@ -85,7 +85,7 @@ int stream_next(struct stream *s, struct span *ret)
                 if (is == FRAME_BAD)
                         return -1;
 
-                ssize_t n = s->fd >= 0 ? fill(s) : 0;
+                ssize_t n = s->fd >= 0 ? fill_window(s) : 0;
                 if (n < 0)
                         return -1;
 

@@ -29,7 +29,7 @@ struct sorter {
         bool reading;
 };
 
-static int compare(const void *pa, const void *pb)
+static int compare_entries(const void *pa, const void *pb)
 {
         const struct entry *a = pa, *b = pb;
         if (a->key != b->key)
@@ -84,7 +84,7 @@ static int write_run(struct sorter *s, struct err *e)
         if (s->run_count == RUNS_MAX)
                 return err_set(e, ERR_USAGE, 0, "these ledgers have too many records to be merged at once");
 
-        qsort(s->buffer, s->n, sizeof *s->buffer, compare);
+        qsort(s->buffer, s->n, sizeof *s->buffer, compare_entries);
         const uint8_t *p = (const uint8_t *) s->buffer;
         size_t bytes = s->n * sizeof *s->buffer;
         for (size_t done = 0; done < bytes;) {
@@ -117,7 +117,7 @@ static const struct entry *first_of(const struct sorter *s, uint32_t r)
 }
 
 /* False if the run is used up. */
-static bool refill(struct sorter *s, struct run *r)
+static bool refill_run(struct sorter *s, struct run *r)
 {
         if (r->at < r->n)
                 return true;
@@ -132,12 +132,13 @@ static bool refill(struct sorter *s, struct run *r)
         return r->n > 0;
 }
 
-static void sink(struct sorter *s, size_t i)
+static void sink_run(struct sorter *s, size_t i)
 {
         uint32_t node = s->heap[i];
         for (size_t k; (k = 2 * i + 1) < s->heap_n; i = k) {
-                k += k + 1 < s->heap_n && compare(first_of(s, s->heap[k + 1]), first_of(s, s->heap[k])) < 0;
-                if (compare(first_of(s, s->heap[k]), first_of(s, node)) >= 0)
+                k += k + 1 < s->heap_n &&
+                     compare_entries(first_of(s, s->heap[k + 1]), first_of(s, s->heap[k])) < 0;
+                if (compare_entries(first_of(s, s->heap[k]), first_of(s, node)) >= 0)
                         break;
                 s->heap[i] = s->heap[k];
         }
@@ -146,11 +147,11 @@ static void sink(struct sorter *s, size_t i)
 }
 
 /* What fits into one buffer is sorted there. */
-static int begin(struct sorter *s, struct err *e)
+static int begin_merge(struct sorter *s, struct err *e)
 {
         s->reading = true;
         if (s->run_count == 0) {
-                qsort(s->buffer, s->n, sizeof *s->buffer, compare);
+                qsort(s->buffer, s->n, sizeof *s->buffer, compare_entries);
                 return 0;
         }
 
@@ -163,19 +164,19 @@ static int begin(struct sorter *s, struct err *e)
 
         for (uint32_t r = 0; r < s->run_count; r++) {
                 s->runs[r].buffer = s->pages + (size_t) r * RUN_BUFFER;
-                if (refill(s, &s->runs[r]))
+                if (refill_run(s, &s->runs[r]))
                         s->heap[s->heap_n++] = r;
         }
 
         for (size_t i = s->heap_n; i-- > 0;)
-                sink(s, i);
+                sink_run(s, i);
 
         return 0;
 }
 
 int sorter_next(struct sorter *s, struct entry *ret, struct err *e)
 {
-        if (!s->reading && begin(s, e) < 0)
+        if (!s->reading && begin_merge(s, e) < 0)
                 return -1;
 
         if (s->run_count == 0) {
@@ -190,14 +191,14 @@ int sorter_next(struct sorter *s, struct entry *ret, struct err *e)
 
         struct run *r = &s->runs[s->heap[0]];
         *ret = r->buffer[r->at++];
-        if (!refill(s, r)) {
+        if (!refill_run(s, r)) {
                 if (r->next < r->end)
                         return err_set(e, ERR_IO, errno, "a temporary file cannot be read");
                 s->heap[0] = s->heap[--s->heap_n];
         }
 
         if (s->heap_n > 0)
-                sink(s, 0);
+                sink_run(s, 0);
 
         return 1;
 }

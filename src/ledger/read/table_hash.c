@@ -9,7 +9,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-static uint64_t fold(uint64_t a, uint64_t b)
+static uint64_t fold_words(uint64_t a, uint64_t b)
 {
         wide product = (wide) a * b;
         return (uint64_t) product ^ (uint64_t) (product >> 64);
@@ -32,8 +32,8 @@ uint64_t ledger_hash(struct span s)
         for (size_t i = 0; i < s.n; i += 8) {
                 uint64_t word = 0;
                 memcpy(&word, s.p + i, s.n - i < 8 ? s.n - i : 8);
-                h = fold(word ^ key[1], h ^ key[0]) + i;
+                h = fold_words(word ^ key[1], h ^ key[0]) + i;
         }
 
-        return fold(h ^ key[1], key[0]);
+        return fold_words(h ^ key[1], key[0]);
 }

@@ -147,7 +147,7 @@ static bool table_take(struct table *t, struct span id)
 
 /* ---- checkpoints ---- */
 
-static void remember(struct verify *v, struct span text, const char *where)
+static void remember_hash(struct verify *v, struct span text, const char *where)
 {
         struct ledger_note n;
         int r;
@@ -197,7 +197,7 @@ static void check_points(struct verify *v)
 }
 
 /* Returns false if the line is not of this checkpoint. */
-static bool judge(struct verify *v, const struct remembered *p, const char *line)
+static bool judge_checkpoint(struct verify *v, const struct remembered *p, const char *line)
 {
         static const struct {
                 const char *word, *text;
@@ -245,7 +245,7 @@ static void check_signatures(struct verify *v, struct err *e)
                         find(v, "key.pub has %.*s: no key before it signed a rotation to it",
                              (int) (end - at - 4), at + 4);
                 else if (told < v->point_count)
-                        told += judge(v, &v->points[told], at);
+                        told += judge_checkpoint(v, &v->points[told], at);
 
         if (told < v->point_count)
                 find(v, "not every signature was checked");
@@ -553,7 +553,7 @@ static void report_text(const struct verify *v, struct buf *out)
         buf_puts(out, v->bad ? "" : "nothing that is sealed was changed, removed, reordered or added\n");
 }
 
-static void done(struct verify *v)
+static void verify_done(struct verify *v)
 {
         if (v->tiles.p)
                 (void) munmap((void *) (uintptr_t) v->tiles.p, v->tiles.n);
@@ -579,7 +579,7 @@ static int read_notes(struct verify *v, int dir, struct buf *ret_notes)
                        : 0;
 }
 
-static int gather(struct verify *v, int dir, const struct ledger_given *given)
+static int gather_ledger(struct verify *v, int dir, const struct ledger_given *given)
 {
         AUTO_BUF(notes);
         AUTO_BUF(witness);
@@ -588,9 +588,9 @@ static int gather(struct verify *v, int dir, const struct ledger_given *given)
             (up >= 0 && ledger_slurp(up, "witness/checkpoint", &witness) < 0))
                 return -1;
 
-        remember(v, buf_span(&notes), "checkpoint");
-        remember(v, buf_span(&witness), "witness");
-        remember(v, span_str(given->notes), given->name);
+        remember_hash(v, buf_span(&notes), "checkpoint");
+        remember_hash(v, buf_span(&witness), "witness");
+        remember_hash(v, span_str(given->notes), given->name);
         if (v->point_count > 0)
                 qsort(v->points, v->point_count, sizeof *v->points, by_size);
 
@@ -599,12 +599,12 @@ static int gather(struct verify *v, int dir, const struct ledger_given *given)
 
 static void find_head(void *ctx, const char *text) { find(ctx, "%s", text); }
 
-static int verify(struct verify *v, int dir, const struct ledger_given *given, bool json, struct buf *out,
-                  bool *ret_ok, struct err *e)
+static int verify_ledger(struct verify *v, int dir, const struct ledger_given *given, bool json,
+                         struct buf *out, bool *ret_ok, struct err *e)
 {
         struct scan_place at = { 0 };
         (void) hash_use_hardware();
-        if (gather(v, dir, given) < 0)
+        if (gather_ledger(v, dir, given) < 0)
                 return err_set(e, ERR_IO, errno, "the checkpoints cannot be read: %s", strerror(errno));
 
         map_tiles(v, dir);
@@ -638,8 +638,8 @@ int ledger_verify_with(const struct cordon_context *cx, int dir, const struct le
                 (void) flock(still, LOCK_SH); /* waits for one who prunes */
 
         pruned_init(&v.pruned);
-        int r = verify(&v, dir, given, json, out, ret_ok, e);
-        done(&v);
+        int r = verify_ledger(&v, dir, given, json, out, ret_ok, e);
+        verify_done(&v);
         return r;
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 /* Returns false with the reason. */
-static bool fits(const struct cordon_context *cx, const struct ledger_tenant *t, char *why, size_t cap)
+static bool heads_fit(const struct cordon_context *cx, const struct ledger_tenant *t, char *why, size_t cap)
 {
         struct err e = { 0 };
         bool ok = false;
@@ -32,7 +32,7 @@ static void check_all(const struct cordon_context *cx, struct ledger_heads *h, l
         for (size_t i = 0; i < h->n; i++) {
                 char why[400] = "", text[512];
                 struct ledger_tenant *t = &h->v[i];
-                t->fits = t->heads == 0 || fits(cx, t, why, sizeof why);
+                t->fits = t->heads == 0 || heads_fit(cx, t, why, sizeof why);
                 (void) snprintf(text, sizeof text, "tenant %s: %s", t->name, why);
                 if (!t->fits)
                         find(ctx, text);

@@ -17,7 +17,7 @@ struct row {
 };
 
 /* Returns the number of rows. */
-static size_t collect(const struct ledger_runs *t, struct row *rows)
+static size_t collect_rows(const struct ledger_runs *t, struct row *rows)
 {
         size_t n = 0;
         for (size_t i = 0; i < t->n; i++) {
@@ -187,7 +187,7 @@ int ledger_tools(const struct ledger_log *l, int64_t since_us, bool json, struct
         int r = rows ? ledger_runs_read(l, since_us, &t, e)
                      : err_set(e, ERR_MEMORY, 0, "no memory for the boxes");
         if (r == 0) {
-                size_t n = collect(&t, rows);
+                size_t n = collect_rows(&t, rows);
                 if (n > 0)
                         qsort(rows, n, sizeof *rows, widest_first);
                 buf_puts(out, json ? "[" : " RUNS LAYERS  START-US    CPU-US MEMORY-M REACH  BOX\n");

@@ -214,7 +214,7 @@ static bool last_audit(const struct ledger_log *l, struct ledger_view *ret)
 }
 
 /* "12 id=..." has 12; a text without a number is none. */
-static struct span leading(struct span s)
+static struct span leading_number(struct span s)
 {
         size_t n = 0;
         while (n < s.n && s.p[n] >= '0' && s.p[n] <= '9')
@@ -235,13 +235,13 @@ static void put_audit(struct export *x)
         buf_printf(&b, "cordon_audit_timestamp_seconds %lld\n", (long long) (v.time_us / 1000000));
         put_head(&b, "audit_debt", "gauge", "Debt by group, of the last audit.");
         for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-                struct span n = leading(ledger_member(v.more, groups[i]));
+                struct span n = leading_number(ledger_member(v.more, groups[i]));
                 if (n.n)
                         buf_printf(&b, "cordon_audit_debt{group=\"%s\"} %.*s\n", groups[i], (int) n.n,
                                    (const char *) n.p);
         }
 
-        struct span budget = leading(ledger_member(v.more, "incident-budget"));
+        struct span budget = leading_number(ledger_member(v.more, "incident-budget"));
         if (budget.n) {
                 put_head(&b, "incident_budget", "gauge", "Incidents that a quarter may have.");
                 buf_printf(&b, "cordon_incident_budget %.*s\n", (int) budget.n, (const char *) budget.p);

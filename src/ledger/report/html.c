@@ -73,7 +73,7 @@ static bool add_node(struct page *p, uint64_t index)
 }
 
 /* The run itself, then its causes and its effects. */
-static void gather(struct page *p)
+static void gather_records(struct page *p)
 {
         struct ledger_view v;
         for (struct ledger_walk w = p->of.first; ledger_next(&w, &v);)
@@ -94,7 +94,7 @@ static void gather(struct page *p)
         }
 }
 
-static void place(struct page *p)
+static void place_nodes(struct page *p)
 {
         for (size_t pass = 0; pass < p->count; pass++) {
                 bool moved = false;
@@ -380,8 +380,8 @@ int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct
         }
 
         p->edges = ledger_graph_edges(g, &p->edge_count);
-        gather(p);
-        place(p);
+        gather_records(p);
+        place_nodes(p);
         buf_puts(out,
                  "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
                  "content=\"width=device-width\">"

@@ -88,7 +88,7 @@ static bool was_tried(const struct ledger_view *v)
 static bool was_door(const struct ledger_view *v) { return span_is(v->phase, "claim"); }
 static bool was_limit(const struct ledger_view *v) { return span_is(v->kind, "limit"); }
 
-static void gather(struct story *s)
+static void gather_story(struct story *s)
 {
         struct ledger_view v;
         log_run_gather(s->log, s->run, false, &s->of);
@@ -112,7 +112,7 @@ struct row {
         uint64_t times;
 };
 
-static bool same(const struct ledger_view *a, const struct ledger_view *b)
+static bool same_record(const struct ledger_view *a, const struct ledger_view *b)
 {
         return span_eq(a->kind, b->kind) && span_eq(a->target, b->target) && span_eq(a->door, b->door) &&
                span_eq(a->phase, b->phase) && span_eq(a->result, b->result) && a->unknown == b->unknown;
@@ -131,7 +131,7 @@ static size_t sum_up(struct story *s, choice *chosen, const char *reach, struct 
                 size_t i = 0;
                 if (!chosen(&v) || (reach && !span_is(v.reach, reach)))
                         continue;
-                while (i < n && !same(&rows[i].v, &v))
+                while (i < n && !same_record(&rows[i].v, &v))
                         i++;
                 if (i == ROWS_MAX) {
                         cut = true;
@@ -353,7 +353,7 @@ int ledger_postmortem(const struct ledger_log *l, const char *which, struct buf 
                 r = -1;
 
         if (r == 0) {
-                gather(&s);
+                gather_story(&s);
                 put_sections(&s, rows, e);
         }
 

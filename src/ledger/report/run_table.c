@@ -50,14 +50,14 @@ struct ledger_run *ledger_runs_find(const struct ledger_runs *r, struct span id)
 
 static void mark(struct ledger_run *r, enum ledger_run_flag f) { r->flags |= 1u << f; }
 
-static uint64_t number(struct span more, const char *key)
+static uint64_t read_number(struct span more, const char *key)
 {
         uint64_t n = 0;
         (void) str_to_u64(ledger_member(more, key), &n);
         return n;
 }
 
-static uint32_t hex(struct span s)
+static uint32_t read_hex(struct span s)
 {
         uint32_t n = 0;
         for (size_t i = 0; i < s.n && i < 8; i++)
@@ -92,8 +92,8 @@ static void add_start(struct ledger_runs *r, const struct ledger_view *v)
                                     .session = session_of(v),
                                     .job = ledger_member(v->more, "job"),
                                     .start_us = v->time_us,
-                                    .layers = hex(ledger_member(v->more, "layers")),
-                                    .start_cost_us = number(v->more, "start-us") };
+                                    .layers = read_hex(ledger_member(v->more, "layers")),
+                                    .start_cost_us = read_number(v->more, "start-us") };
         *slot = (uint32_t) r->n;
 }
 
@@ -103,11 +103,11 @@ static void add_end(struct ledger_run *run, const struct ledger_view *v, uint64_
         mark(run, LEDGER_RUN_ENDED);
         run->result = v->result;
         run->end_us = v->time_us;
-        run->cpu_us = number(v->more, "cpu-us");
-        run->wall_us = number(v->more, "wall-us");
-        run->memory = number(v->more, "memory");
+        run->cpu_us = read_number(v->more, "cpu-us");
+        run->wall_us = read_number(v->more, "wall-us");
+        run->memory = read_number(v->more, "memory");
         run->observed = span_is(ledger_member(v->more, "observed"), "all");
-        run->doors = (unsigned) number(v->more, "doors");
+        run->doors = (unsigned) read_number(v->more, "doors");
         run->pruned = run->missing != missing;
 
         if (!span_is(v->result, "exited 0"))

@@ -108,7 +108,7 @@ static void put_cut(struct walk *w, uint64_t i, unsigned depth, const struct led
                    w->back ? "<-" : "->", DEPTH_MAX, w->back ? "--back" : "--forward", shown);
 }
 
-static void go(struct walk *w, uint64_t i, unsigned depth)
+static void walk_causes(struct walk *w, uint64_t i, unsigned depth)
 {
         if (w->back)
                 put_lost(w, i, depth);
@@ -124,7 +124,7 @@ static void go(struct walk *w, uint64_t i, unsigned depth)
                 }
                 w->seen[there] = 1;
                 put_node(w, there, depth, x);
-                go(w, there, depth + 1);
+                walk_causes(w, there, depth + 1);
         }
 }
 
@@ -151,7 +151,7 @@ static void one_way(struct walk *w, uint64_t from, bool back, uint64_t count)
                 buf_puts(w->out, back ? "causes:\n" : "effects:\n");
 
         size_t before = w->out->n;
-        go(w, from, 1);
+        walk_causes(w, from, 1);
         if (!w->json && w->out->n == before)
                 buf_puts(w->out, "  none that the ledger knows\n");
 }

@@ -109,7 +109,7 @@ static int lock_ledger(struct ledger *l, unsigned wait_ms)
         }
 }
 
-static void unlock(struct ledger *l)
+static void unlock_head(struct ledger *l)
 {
         struct flock f = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
         (void) fcntl(l->head, F_OFD_SETLK, &f);
@@ -254,7 +254,7 @@ int ledger_roll(struct ledger *l, struct err *e)
         if (lock_ledger(l, DURABLE_WAIT_MS) < 0)
                 return ledger_cannot(e, "locking it");
         int r = find_end(l, &h, e) < 0 || segment_make(l, &h, e) < 0 || write_head(l, &h, e) < 0 ? -1 : 0;
-        unlock(l);
+        unlock_head(l);
         return r;
 }
 
@@ -271,7 +271,7 @@ int ledger_flush(struct ledger *l, unsigned wait_ms, struct err *e)
         }
 
         int r = append_locked(l, e);
-        unlock(l);
+        unlock_head(l);
         if (r == 0)
                 l->kept.n = 0;
 
@@ -289,7 +289,7 @@ bool ledger_waits(const struct ledger *l) { return l->kept.n > 0; }
 
 /* ---- records ---- */
 
-static int64_t microseconds(clockid_t c)
+static int64_t clock_us(clockid_t c)
 {
         struct timespec t;
         (void) clock_gettime(c, &t);
@@ -302,8 +302,8 @@ static int keep_record(struct ledger *l, const struct ledger_record *r, const ch
         AUTO_BUF(back);
         struct record_stamp s = { .id = id,
                                   .run = l->run,
-                                  .time_us = microseconds(CLOCK_REALTIME),
-                                  .mono_us = microseconds(CLOCK_MONOTONIC) };
+                                  .time_us = clock_us(CLOCK_REALTIME),
+                                  .mono_us = clock_us(CLOCK_MONOTONIC) };
 
         struct ledger_record clean = *r;
         secrets_clean(&l->secrets, &clean);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* A framework on a GPU starts a worker for each processor, and has a context of gigabytes beside its data. */
-static uint64_t fallback(const struct checked_policy *c, enum limit_key k)
+static uint64_t limit_fallback(const struct checked_policy *c, enum limit_key k)
 {
         bool gpu = false;
         for (size_t i = c->live.start[DOOR_DEV]; i < c->live.start[DOOR_DEV + 1]; i++)
@@ -26,7 +26,9 @@ static int take_singletons(struct checked_policy *c, const struct policy *p)
         for (int k = 0; k < LIMIT_KEY__COUNT; k++) {
                 uint64_t used = c->limits.value[k]; /* stated by a used policy, or 0 */
                 bool own = p->limits.stated[k];
-                c->limits.value[k] = own ? p->limits.value[k] : used ? used : fallback(c, (enum limit_key) k);
+                c->limits.value[k] = own    ? p->limits.value[k]
+                                     : used ? used
+                                            : limit_fallback(c, (enum limit_key) k);
                 c->limits.stated[k] = own || used;
         }
 

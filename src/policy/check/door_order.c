@@ -118,7 +118,7 @@ int door_set_add(struct door_set *s, const struct door *d, struct err *e)
 }
 
 /* The union of two equal doors: open as long as the longer one, required when either is. */
-static void merge(struct door *to, const struct door *d)
+static void merge_doors(struct door *to, const struct door *d)
 {
         to->optional = to->optional && d->optional;
         to->directory = to->directory || d->directory;
@@ -129,7 +129,7 @@ static void merge(struct door *to, const struct door *d)
 }
 
 /* A variable has one value, a port one server, a handle one shape, a key one count. */
-static int contradicts(const struct door *a, const struct door *b, struct err *e)
+static int door_contradicts(const struct door *a, const struct door *b, struct err *e)
 {
         bool single = a->kind == DOOR_ENV || a->kind == DOOR_LISTEN || a->kind == DOOR_IN ||
                       a->kind == DOOR_OUT || a->kind == DOOR_SIGN || a->kind == DOOR_DECRYPT;
@@ -162,10 +162,10 @@ int door_set_seal(struct door_set *s, struct err *e)
                 if (n > 0 && cmp_power(&s->v[n - 1], &s->v[i]) == 0) {
                         if (asks_otherwise(&s->v[n - 1], &s->v[i], e) < 0)
                                 return -1;
-                        merge(&s->v[n - 1], &s->v[i]);
+                        merge_doors(&s->v[n - 1], &s->v[i]);
                         continue;
                 }
-                if (n > 0 && contradicts(&s->v[n - 1], &s->v[i], e) < 0)
+                if (n > 0 && door_contradicts(&s->v[n - 1], &s->v[i], e) < 0)
                         return -1;
                 s->v[n++] = s->v[i];
         }

@@ -22,8 +22,8 @@ static int keep_expect(struct checked_policy *c, const struct expect_line *x, co
         return 0;
 }
 
-static int unmet(const struct expect_line *x, const struct effect *f, const struct decision *d,
-                 enum answer got, struct err *e)
+static int expect_unmet(const struct expect_line *x, const struct effect *f, const struct decision *d,
+                        enum answer got, struct err *e)
 {
         AUTO_BUF(effect);
         AUTO_BUF(line);
@@ -56,7 +56,7 @@ static int unmet(const struct expect_line *x, const struct effect *f, const stru
                         d->door ? d->door->at.file : "");
 }
 
-static bool same(const struct decision *a, const struct decision *b)
+static bool same_decision(const struct decision *a, const struct decision *b)
 {
         return a->answer == b->answer && a->reason == b->reason && a->door == b->door &&
                a->nearest == b->nearest && a->built_in == b->built_in;
@@ -70,14 +70,14 @@ static int check_expect(struct checked_policy *c, const struct expect_line *x, c
                 return -1;
 
         struct decision d = policy_decide(c, &f), ref = policy_decide_ref(c, &f);
-        if (!same(&d, &ref))
+        if (!same_decision(&d, &ref))
                 return err_set(s->e, ERR_INTERNAL, 0,
                                "%s:%u:%u: the two evaluators disagree here: a bug of cordon", x->at.file,
                                x->at.line, x->at.column);
 
         enum answer got = policy_answer(c, &f, &d);
         if (got != x->want)
-                return unmet(x, &f, &d, got, s->e);
+                return expect_unmet(x, &f, &d, got, s->e);
 
         return keep ? keep_expect(c, x, &f, s->e) : 0;
 }

@@ -87,7 +87,7 @@ static int expand_file(const struct scope *s, struct door *d, const struct door 
         return raw->except ? expand_except(s, d, raw->except) : 0;
 }
 
-static char *copy(const struct scope *s, const char *text, bool *failed)
+static char *copied(const struct scope *s, const char *text, bool *failed)
 {
         char *p = text ? arena_str(s->mem, text) : NULL;
         *failed = *failed || (text && !p);
@@ -99,15 +99,15 @@ static int copy_net(const struct scope *s, struct net_dest *to, const struct net
         bool failed = false;
         size_t n = 0;
         *to = *from;
-        to->host = copy(s, from->host, &failed);
-        to->path = copy(s, from->path, &failed);
-        to->credential = copy(s, from->credential, &failed);
+        to->host = copied(s, from->host, &failed);
+        to->path = copied(s, from->path, &failed);
+        to->credential = copied(s, from->credential, &failed);
         if (from->methods) {
                 while (from->methods[n])
                         n++;
                 to->methods = arena_alloc(s->mem, (n + 1) * sizeof *to->methods);
                 for (size_t i = 0; to->methods && i < n; i++)
-                        to->methods[i] = copy(s, from->methods[i], &failed);
+                        to->methods[i] = copied(s, from->methods[i], &failed);
                 failed = failed || !to->methods;
         }
 
@@ -117,7 +117,7 @@ static int copy_net(const struct scope *s, struct net_dest *to, const struct net
 static int copy_named(const struct scope *s, struct door *d, const struct door *raw)
 {
         bool failed = false;
-        d->name = copy(s, raw->name, &failed);
+        d->name = copied(s, raw->name, &failed);
         if (failed)
                 return fail_memory(s->e);
 
@@ -133,7 +133,7 @@ static int copy_named(const struct scope *s, struct door *d, const struct door *
 static int copy_tool(const struct scope *s, struct door *d, const struct door *raw)
 {
         bool failed = false;
-        d->name = copy(s, raw->name, &failed);
+        d->name = copied(s, raw->name, &failed);
         return failed ? fail_memory(s->e) : copy_net(s, &d->net, &raw->net);
 }
 
@@ -143,7 +143,7 @@ static int expand_program(const struct scope *s, struct door *d, const struct do
         return d->path ? 0 : -1;
 }
 
-static int expand(const struct scope *s, struct door *d, const struct door *raw)
+static int expand_door(const struct scope *s, struct door *d, const struct door *raw)
 {
         switch (raw->kind) {
         case DOOR_READ:
@@ -235,7 +235,7 @@ int gather_door(struct gather *g, const struct door *raw, bool stock)
         if (!d.at.file)
                 return fail_memory(g->scope.e);
 
-        if (expand(&g->scope, &d, raw) < 0 || check_length(&g->scope, &d) < 0)
+        if (expand_door(&g->scope, &d, raw) < 0 || check_length(&g->scope, &d) < 0)
                 return -1;
 
         if (d.flow.endorse && (d.type != HANDLE_JSON || !d.value)) {

@@ -98,7 +98,7 @@ bool policy_gpu_covers(const char *door, const char *node)
         return false;
 }
 
-static void add(struct policy_gpu_nodes *to, const char *path)
+static void add_node(struct policy_gpu_nodes *to, const char *path)
 {
         (void) snprintf(to->path[to->n++], sizeof to->path[0], "%s", path);
 }
@@ -110,7 +110,7 @@ static void add_each(size_t row, const struct policy_gpu_ask *ask, struct policy
                 (void) snprintf(path, sizeof path, "%.*s%u", (int) strlen(rows[row].path) - 1, rows[row].path,
                                 rows[row].first + i);
                 if (is_chosen(ask->chosen, i) && ask->has(ask->ctx, path))
-                        add(ret, path);
+                        add_node(ret, path);
         }
 }
 
@@ -126,6 +126,6 @@ void policy_gpu_expand(const struct policy_gpu_ask *ask, struct policy_gpu_nodes
                         if ((rows[i].maker == maker || rows[i].maker == MAKER__COUNT) &&
                             rows[i].part != EACH &&
                             (rows[i].part == NEEDED || ask->has(ask->ctx, rows[i].path)))
-                                add(ret, rows[i].path);
+                                add_node(ret, rows[i].path);
         }
 }

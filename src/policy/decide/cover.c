@@ -16,7 +16,7 @@ struct cover {
         char *const *free_of;  /* parts that need no cover */
 };
 
-static bool lasts(const struct door *s, int64_t until)
+static bool door_lasts(const struct door *s, int64_t until)
 {
         return s->until == 0 || (until != 0 && s->until >= until);
 }
@@ -53,12 +53,12 @@ static bool has_power(const struct door *d, enum power power)
 
 static bool covers_top(const struct cover *c, const struct door *d, const char *top)
 {
-        return d != c->skip && has_power(d, c->power) && lasts(d, c->until) && terms_cover(d, c->of) &&
+        return d != c->skip && has_power(d, c->power) && door_lasts(d, c->until) && terms_cover(d, c->of) &&
                !inside_any(taken(d, c->power), top);
 }
 
 /* A door at `top` or above it that covers it. */
-static const struct door *over(const struct cover *c, const char *top)
+static const struct door *is_over(const struct cover *c, const char *top)
 {
         for (size_t n = strlen(top); n > 0; n = str_parent(top, n))
                 for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
@@ -73,17 +73,17 @@ static const struct door *over(const struct cover *c, const char *top)
 
 /* Each step goes to a strictly deeper path, so it ends. Any door that covers the top will do, because its
  * exceptions are checked against all doors again. */
-static bool region(const struct cover *c, const char *top)
+static bool covers_region(const struct cover *c, const char *top)
 {
         if (inside_any(c->free_of, top))
                 return true;
 
-        const struct door *d = over(c, top);
+        const struct door *d = is_over(c, top);
         if (!d)
                 return false;
 
         for (char *const *x = taken(d, c->power); x && *x; x++)
-                if (path_inside(top, *x) && !region(c, *x))
+                if (path_inside(top, *x) && !covers_region(c, *x))
                         return false;
 
         return true;
@@ -104,7 +104,7 @@ static bool cover_file(const struct door_set *s, const struct door *d, const str
                         .s = s, .skip = skip, .power = grants[i].power, .until = d->until, .of = d
                 };
                 c.free_of = taken(d, c.power);
-                if (grants[i].kind == d->kind && !region(&c, d->path))
+                if (grants[i].kind == d->kind && !covers_region(&c, d->path))
                         return false;
         }
 
@@ -161,7 +161,8 @@ static bool has_run(const struct door_set *s, const struct asked *q, struct span
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_RUN, key, &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d))
+                if (&s->v[lo] != q->skip && door_lasts(&s->v[lo], q->d->until) &&
+                    terms_cover(&s->v[lo], q->d))
                         return true;
         return false;
 }
@@ -206,8 +207,9 @@ static bool has_net(const struct door_set *s, const struct asked *q, const char 
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_NET, span_str(host), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d) &&
-                    net_covers(&s->v[lo].net, &q->d->net, method) && type_covers(&s->v[lo], q->d))
+                if (&s->v[lo] != q->skip && door_lasts(&s->v[lo], q->d->until) &&
+                    terms_cover(&s->v[lo], q->d) && net_covers(&s->v[lo].net, &q->d->net, method) &&
+                    type_covers(&s->v[lo], q->d))
                         return true;
         return false;
 }
@@ -251,7 +253,8 @@ static bool tool_covers(const struct door_set *s, const char *name, const struct
 {
         size_t lo, hi;
         for (door_set_find(s, DOOR_TOOL, span_str(name), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != q->skip && lasts(&s->v[lo], q->d->until) && terms_cover(&s->v[lo], q->d) &&
+                if (&s->v[lo] != q->skip && door_lasts(&s->v[lo], q->d->until) &&
+                    terms_cover(&s->v[lo], q->d) &&
                     (strcmp(name, "*") == 0 || bounds_cover(&s->v[lo].net, &q->d->net)))
                         return true;
         return false;
@@ -288,12 +291,12 @@ bool cover_door(const struct checked_policy *c, const struct door *d, const stru
 
         size_t lo, hi;
         for (door_set_find(s, d->kind, span_str(door_key(d)), &lo, &hi); lo < hi; lo++)
-                if (&s->v[lo] != skip && lasts(&s->v[lo], d->until) && terms_cover(&s->v[lo], d) &&
+                if (&s->v[lo] != skip && door_lasts(&s->v[lo], d->until) && terms_cover(&s->v[lo], d) &&
                     simple_covers(&s->v[lo], d))
                         return true;
 
         for (size_t i = s->start[DOOR_DEV]; d->kind == DOOR_DEV && i < s->start[DOOR_DEV + 1]; i++)
-                if (&s->v[i] != skip && lasts(&s->v[i], d->until) && gpu_covers(s->v[i].path, d->path))
+                if (&s->v[i] != skip && door_lasts(&s->v[i], d->until) && gpu_covers(s->v[i].path, d->path))
                         return true;
 
         return false;

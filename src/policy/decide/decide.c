@@ -14,8 +14,8 @@
 #include "policy/internal.h"
 
 /* The first door of a range, or `best` if that comes earlier. */
-static const struct door *first(const struct door_set *s, enum door_kind kind, struct span key,
-                                const struct door *best)
+static const struct door *first_door(const struct door_set *s, enum door_kind kind, struct span key,
+                                     const struct door *best)
 {
         size_t lo, hi;
         if (!door_set_find(s, kind, key, &lo, &hi))
@@ -30,7 +30,7 @@ struct file_view {                             /* the deepest door of each sort 
         const struct door *no_read, *no_write; /* covers, but excepts it */
 };
 
-static bool excepted(const struct door *d, const char *path)
+static bool path_excepted(const struct door *d, const char *path)
 {
         for (char **x = d->except; x && *x; x++)
                 if (path_inside(*x, path))
@@ -38,7 +38,7 @@ static bool excepted(const struct door *d, const char *path)
         return false;
 }
 
-static void keep(const struct door **slot, const struct door *d)
+static void keep_nearest(const struct door **slot, const struct door *d)
 {
         if (!*slot)
                 *slot = d;
@@ -46,14 +46,14 @@ static void keep(const struct door **slot, const struct door *d)
 
 static void view_door(struct file_view *v, const struct door *d, const char *path)
 {
-        bool out = excepted(d, path);
+        bool out = path_excepted(d, path);
         if (d->kind == DOOR_READ) {
-                keep(out ? &v->no_read : &v->read, d);
+                keep_nearest(out ? &v->no_read : &v->read, d);
                 return;
         }
 
-        keep(&v->read, d);
-        keep(out ? &v->no_write : &v->write, d);
+        keep_nearest(&v->read, d);
+        keep_nearest(out ? &v->no_write : &v->write, d);
 }
 
 /* All ancestors of `path` that are at least `floor` bytes long, deepest first. */
@@ -87,7 +87,7 @@ static const struct builtin_file *builtin_of(const struct checked_policy *c, con
         return NULL;
 }
 
-static struct decision allow(const struct door *d)
+static struct decision decision_allow(const struct door *d)
 {
         return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
 }
@@ -95,7 +95,7 @@ static struct decision allow_builtin(const char *name)
 {
         return (struct decision){ .answer = ANSWER_ALLOW, .built_in = name };
 }
-static struct decision deny(enum effect_reason reason, const struct door *nearest)
+static struct decision decision_deny(enum effect_reason reason, const struct door *nearest)
 {
         return (struct decision){ .reason = reason, .nearest = nearest };
 }
@@ -103,10 +103,10 @@ static struct decision deny(enum effect_reason reason, const struct door *neares
 static struct decision write_gap(const struct file_view *v)
 {
         if (v->no_write)
-                return deny(REASON_EXCEPTED, v->no_write);
+                return decision_deny(REASON_EXCEPTED, v->no_write);
         if (v->read)
-                return deny(REASON_READ_ONLY, v->read);
-        return v->no_read ? deny(REASON_EXCEPTED, v->no_read) : deny(REASON_NO_DOOR, NULL);
+                return decision_deny(REASON_READ_ONLY, v->read);
+        return v->no_read ? decision_deny(REASON_EXCEPTED, v->no_read) : decision_deny(REASON_NO_DOOR, NULL);
 }
 
 static const struct door *explicit_run(const struct door_set *s, const char *path, bool own);
@@ -116,16 +116,17 @@ static struct decision file_live(const struct checked_policy *c, const char *pat
         const struct builtin_file *b = builtin_of(c, path);
         struct file_view v = find_file_doors(&c->live, path, b ? strlen(b->path) : 1);
         if (b && !v.read && !v.no_read) /* every door that covers it shows in one of the two */
-                return writing && !b->writable ? deny(REASON_READ_ONLY, NULL) : allow_builtin(b->name);
+                return writing && !b->writable ? decision_deny(REASON_READ_ONLY, NULL)
+                                               : allow_builtin(b->name);
 
         if (writing)
-                return v.write ? allow(v.write) : write_gap(&v);
+                return v.write ? decision_allow(v.write) : write_gap(&v);
 
         const struct door *seen = v.read ? v.read : explicit_run(&c->live, path, false);
         if (seen)
-                return allow(seen);
+                return decision_allow(seen);
 
-        return v.no_read ? deny(REASON_EXCEPTED, v.no_read) : deny(REASON_NO_DOOR, NULL);
+        return v.no_read ? decision_deny(REASON_EXCEPTED, v.no_read) : decision_deny(REASON_NO_DOOR, NULL);
 }
 
 static struct decision file_decide(const struct checked_policy *c, const char *path, bool writing)
@@ -139,7 +140,7 @@ static struct decision file_decide(const struct checked_policy *c, const char *p
         if (!was && !writing)
                 was = explicit_run(&c->closed, path, false);
 
-        return was ? deny(REASON_EXPIRED, was) : d;
+        return was ? decision_deny(REASON_EXPIRED, was) : d;
 }
 
 /* ---- programs ---- A bare name means that file in each directory that is searched for programs; a path
@@ -184,7 +185,7 @@ static const struct door *explicit_bare(const struct door_set *s, const char *na
 {
         size_t count;
         const char *const *dirs = builtin_bin_dirs(&count);
-        const struct door *best = first(s, DOOR_RUN, span_str(name), NULL);
+        const struct door *best = first_door(s, DOOR_RUN, span_str(name), NULL);
 
         for (size_t i = 0; i < count; i++) {
                 char path[PATH_MAX_BYTES];
@@ -194,7 +195,7 @@ static const struct door *explicit_bare(const struct door_set *s, const char *na
                 memcpy(path, dirs[i], d);
                 path[d] = '/';
                 memcpy(path + d + 1, name, n + 1);
-                best = first(s, DOOR_RUN, span_str(path), best);
+                best = first_door(s, DOOR_RUN, span_str(path), best);
                 best = tree_above(s, span_of(path, d + 1 + n), false, best);
         }
 
@@ -230,26 +231,27 @@ static const struct door *run_in(const struct checked_policy *c, const struct do
         const struct door *d = explicit_run(s, path, written);
         if (d || !any_reaches(c, path))
                 return d;
-        return first(s, DOOR_RUN, span_str(any_key), NULL);
+        return first_door(s, DOOR_RUN, span_str(any_key), NULL);
 }
 
 static struct decision run_decide(const struct checked_policy *c, const char *path)
 {
         const struct door *d = run_in(c, &c->live, path);
         if (d)
-                return allow(d);
+                return decision_allow(d);
 
         if ((d = run_in(c, &c->closed, path)))
-                return deny(REASON_EXPIRED, d);
+                return decision_deny(REASON_EXPIRED, d);
 
         if (path[0] != '/')
-                return deny(REASON_NO_DOOR, NULL);
+                return decision_deny(REASON_NO_DOOR, NULL);
 
         struct decision w = file_live(c, path, true), r = file_live(c, path, false);
         if (w.answer == ANSWER_ALLOW)
-                return deny(REASON_WRITABLE, w.door);
+                return decision_deny(REASON_WRITABLE, w.door);
 
-        return r.answer == ANSWER_ALLOW ? deny(REASON_NOT_RUN, r.door) : deny(REASON_NO_DOOR, NULL);
+        return r.answer == ANSWER_ALLOW ? decision_deny(REASON_NOT_RUN, r.door)
+                                        : decision_deny(REASON_NO_DOOR, NULL);
 }
 
 /* ---- network ---- */
@@ -357,16 +359,16 @@ static struct decision net_decide(const struct checked_policy *c, const struct e
 {
         struct net_best live = net_look(&c->live, f);
         if (live.stage == STAGE_COVERED)
-                return allow(live.door);
+                return decision_allow(live.door);
 
         struct net_best old = net_look(&c->closed, f);
         if (old.stage == STAGE_COVERED)
-                return deny(REASON_EXPIRED, old.door);
+                return decision_deny(REASON_EXPIRED, old.door);
 
         if (c->live.start[DOOR_NET] == c->live.start[DOOR_NET + 1])
-                return deny(REASON_NO_DOOR, NULL);
+                return decision_deny(REASON_NO_DOOR, NULL);
 
-        return deny(stage_gap[live.stage], live.door);
+        return decision_deny(stage_gap[live.stage], live.door);
 }
 
 /* ---- the rest ---- */
@@ -382,9 +384,9 @@ static const struct door *gpu_door(const struct door_set *s, enum door_kind kind
 
 static struct decision keyed_decide(const struct checked_policy *c, enum door_kind kind, const char *key)
 {
-        const struct door *d = first(&c->live, kind, span_str(key), NULL);
+        const struct door *d = first_door(&c->live, kind, span_str(key), NULL);
         if (d || (d = gpu_door(&c->live, kind, key)))
-                return allow(d);
+                return decision_allow(d);
 
         size_t count;
         const char *const *vars = builtin_vars(&count);
@@ -392,10 +394,10 @@ static struct decision keyed_decide(const struct checked_policy *c, enum door_ki
                 if (strcmp(vars[i], key) == 0)
                         return allow_builtin(builtin_var_name);
 
-        d = first(&c->closed, kind, span_str(key), NULL);
+        d = first_door(&c->closed, kind, span_str(key), NULL);
         if (!d)
                 d = gpu_door(&c->closed, kind, key);
-        return d ? deny(REASON_EXPIRED, d) : deny(REASON_NO_DOOR, NULL);
+        return d ? decision_deny(REASON_EXPIRED, d) : decision_deny(REASON_NO_DOOR, NULL);
 }
 
 /* Behind an `edit` door the apply asks, later; what the box does in its overlay waits for nobody. */
@@ -436,5 +438,5 @@ struct decision policy_decide(const struct checked_policy *c, const struct effec
         case EFFECT_KIND__COUNT:
                 break;
         }
-        return deny(REASON_NO_DOOR, NULL);
+        return decision_deny(REASON_NO_DOOR, NULL);
 }

@@ -12,7 +12,7 @@ static bool only_asks(const char *method)
 
 /* Beyond the box, for real: as the door states whom it reaches, else by the method. Bytes that nobody reads
  * may do anything, also where the question is about a request in them. */
-static bool acts(const struct door *d, const struct effect *f)
+static bool door_acts(const struct door *d, const struct effect *f)
 {
         if (f->subject.rehearsal || d->net.reach == NET_REACH_SELF)
                 return false;
@@ -37,7 +37,7 @@ struct policy_flow policy_flow(const struct checked_policy *c, const struct door
         const struct label_sink s = { .source = label_of(d->flow.label),
                                       .accepts = label_of(d->flow.accepts),
                                       .declassify = label_of(d->flow.declassify),
-                                      .acts = acts(d, f),
+                                      .acts = door_acts(d, f),
                                       .two = c->rules & POLICY_RULE_TWO };
         struct label_answer a = label_decide(l, &s);
         return (struct policy_flow){ answers[a.verdict], reasons[a.why] };

@@ -7,7 +7,7 @@
 
 enum { NAME_LONGEST = 1024 };
 
-static void unread(struct params *p, const char *why)
+static void params_unread(struct params *p, const char *why)
 {
         if (!p->unread)
                 p->unread = why;
@@ -15,17 +15,17 @@ static void unread(struct params *p, const char *why)
 
 static void no_memory(struct params *p)
 {
-        unread(p, "out of memory");
+        params_unread(p, "out of memory");
         p->failed = true;
 }
 
 /* A name includes its path in JSON: each could be as long as the whole body, and there may be many. */
-static struct param *add(struct params *p, struct arena *mem, char *name)
+static struct param *add_param(struct params *p, struct arena *mem, char *name)
 {
         if (p->count == PARAMS_MAX)
-                unread(p, "the request has more than 512 parameters");
+                params_unread(p, "the request has more than 512 parameters");
         else if (strlen(name) > NAME_LONGEST)
-                unread(p, "a name is longer than 1024 bytes");
+                params_unread(p, "a name is longer than 1024 bytes");
 
         if (p->unread)
                 return NULL;
@@ -51,7 +51,7 @@ static struct param *add(struct params *p, struct arena *mem, char *name)
 /* ---- a=b&c=d ---- */
 
 /* NULL: it cannot be read, with the reason set. */
-static char *plain(struct params *p, struct arena *mem, struct span raw)
+static char *add_plain(struct params *p, struct arena *mem, struct span raw)
 {
         char *to = arena_alloc(mem, raw.n + 1);
         size_t n = 0;
@@ -59,7 +59,7 @@ static char *plain(struct params *p, struct arena *mem, struct span raw)
                 int a = raw.p[i] == '%' && i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1;
                 int b = a >= 0 ? str_hex(raw.p[i + 2]) : -1;
                 if (raw.p[i] == '%' && b < 0) {
-                        unread(p, "a % is not followed by two hexadecimal digits");
+                        params_unread(p, "a % is not followed by two hexadecimal digits");
                         return NULL;
                 }
                 to[n++] = (char) (b >= 0 ? a << 4 | b : raw.p[i] == '+' ? ' ' : raw.p[i]);
@@ -69,7 +69,7 @@ static char *plain(struct params *p, struct arena *mem, struct span raw)
         if (!to)
                 no_memory(p);
         else if (!str_is_utf8(span_of(to, n)))
-                unread(p, "a name or value is not UTF-8, or holds a NUL");
+                params_unread(p, "a name or value is not UTF-8, or holds a NUL");
 
         return p->unread ? NULL : to;
 }
@@ -79,12 +79,12 @@ static void add_pair(struct params *p, struct arena *mem, struct span pair, bool
         const uint8_t *equals = memchr(pair.p, '=', pair.n);
         size_t n = equals ? (size_t) (equals - pair.p) : pair.n;
         size_t skip = equals ? n + 1 : n;
-        char *name = plain(p, mem, span_of(pair.p, n));
-        char *value = name ? plain(p, mem, span_of(pair.p + skip, pair.n - skip)) : NULL;
+        char *name = add_plain(p, mem, span_of(pair.p, n));
+        char *value = name ? add_plain(p, mem, span_of(pair.p + skip, pair.n - skip)) : NULL;
         if (value && strchr(name, '%'))
-                unread(p, "a name is escaped twice, and some servers take off both");
+                params_unread(p, "a name is escaped twice, and some servers take off both");
 
-        struct param *x = value ? add(p, mem, name) : NULL;
+        struct param *x = value ? add_param(p, mem, name) : NULL;
         if (!x)
                 return;
 
@@ -106,10 +106,10 @@ static bool begins_as_json(struct span text)
 void policy_params_form(struct params *p, struct arena *mem, struct span text, bool in_body)
 {
         if (in_body && begins_as_json(text))
-                unread(p, "the body is said to be a form, and begins as JSON");
+                params_unread(p, "the body is said to be a form, and begins as JSON");
 
         if (text.n && memchr(text.p, ';', text.n))
-                unread(p, "a semicolon parts parameters for some servers, and not for others");
+                params_unread(p, "a semicolon parts parameters for some servers, and not for others");
 
         for (size_t at = 0; at < text.n && !p->unread;) {
                 const uint8_t *end = memchr(text.p + at, '&', text.n - at);
@@ -159,7 +159,7 @@ static void add_items(struct params *p, struct arena *mem, struct param *x, cons
 
 static void add_member(struct params *p, struct arena *mem, const struct json *v, char *name, bool odd)
 {
-        struct param *x = add(p, mem, name);
+        struct param *x = add_param(p, mem, name);
         char *value = x ? arena_str(mem, text_of(v)) : NULL;
         if (x && !value)
                 no_memory(p);
@@ -183,7 +183,7 @@ static void add_members(struct params *p, struct arena *mem, const struct json *
                 char *name = above ? arena_printf(mem, "%s.%s", above, v->key) : arena_str(mem, v->key);
                 bool odd = odd_above || strpbrk(v->key, ".[]");
                 if (name && strlen(name) > NAME_LONGEST)
-                        unread(p, "a name is longer than 1024 bytes");
+                        params_unread(p, "a name is longer than 1024 bytes");
                 else if (!name)
                         no_memory(p);
                 else if (v->type == JSON_OBJECT && v->child)
@@ -224,7 +224,7 @@ static void add_shadow(struct params *p, struct arena *mem, struct span raw, boo
 {
         bool counts = raw.n && raw.n <= NAME_LONGEST;
         char *name = counts ? loose_name(mem, raw) : NULL;
-        struct param *x = name && name[0] ? add(p, mem, name) : NULL;
+        struct param *x = name && name[0] ? add_param(p, mem, name) : NULL;
         char *value = x ? arena_str(mem, "") : NULL;
         if (counts && (!name || (x && !value)))
                 no_memory(p);
@@ -273,9 +273,9 @@ void policy_params_json(struct params *p, struct arena *mem, struct span text)
         if (!d && (!why || e.code == ERR_MEMORY))
                 no_memory(p);
         else if (!d)
-                unread(p, why);
+                params_unread(p, why);
         else if (json_root(d)->type != JSON_OBJECT)
-                unread(p, "the body is JSON, and not an object");
+                params_unread(p, "the body is JSON, and not an object");
         else
                 add_members(p, mem, json_root(d), NULL, false);
 

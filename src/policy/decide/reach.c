@@ -2,7 +2,7 @@
 /* policy/decide/reach.c - questions about names alone, for the box's name server. */
 #include "policy/internal.h"
 
-static bool names(const struct net_dest *d, const char *host)
+static bool dest_names(const struct net_dest *d, const char *host)
 {
         if (d->form == NET_PLACE || d->is_address)
                 return false;
@@ -16,7 +16,7 @@ bool policy_names_host(const struct checked_policy *c, const char *host, int64_t
 {
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++) {
                 const struct door *d = &c->live.v[i];
-                if (names(&d->net, host) && (d->until == 0 || now < d->until))
+                if (dest_names(&d->net, host) && (d->until == 0 || now < d->until))
                         return true;
         }
         return false;

@@ -39,7 +39,7 @@ static bool as_place(const struct policy_place_url *u, char *name, const struct 
 }
 
 /* Longer paths are more specific, an exact one more than a tail; then one with a credential. */
-static size_t weight(const struct door *d, size_t depth)
+static size_t door_weight(const struct door *d, size_t depth)
 {
         if (d->net.form == NET_HOST_PORT)
                 return 1;
@@ -48,7 +48,7 @@ static size_t weight(const struct door *d, size_t depth)
 }
 
 /* One of equally specific doors has to permit: without a question, else with one. */
-static size_t ease(const struct checked_policy *c, const struct door *d, const struct effect *f)
+static size_t ease_decision(const struct checked_policy *c, const struct door *d, const struct effect *f)
 {
         enum answer flow = policy_flow(c, d, f).answer;
         bool asks = d->ask.on && !d->ask.labelled;
@@ -63,7 +63,7 @@ bool policy_net_choose(const struct checked_policy *c, const struct effect *f, s
                 const struct door *d = &c->live.v[i];
                 if ((d->until && d->until <= now) || !policy_net_covers(d, f))
                         continue;
-                size_t w = 3 * weight(d, depth) + ease(c, d, f);
+                size_t w = 3 * door_weight(d, depth) + ease_decision(c, d, f);
                 if (w > best->weight)
                         *best = (struct policy_choice){ d, w };
         }

@@ -103,7 +103,7 @@ static int read_any(struct from *f, const char *file, struct span text, const ch
         return 0;
 }
 
-static void print(const struct from *f, const char *kind, struct buf *out)
+static void print_lines(const struct from *f, const char *kind, struct buf *out)
 {
         buf_printf(out,
                    "# From %s. `edit` holds changes back until `cordon apply`; `write` would make them at "
@@ -141,7 +141,7 @@ int policy_from(const char *file, struct span text, struct buf *out, struct err 
         }
 
         if (r == 0)
-                print(f, kind, out);
+                print_lines(f, kind, out);
 
         for (size_t i = 0; i < f->door_count; i++) {
                 free(f->doors[i].path);

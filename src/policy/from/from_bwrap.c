@@ -15,7 +15,7 @@ struct words {
 };
 
 /* Splits as a shell does, without expanding anything. Stops at the end of the command. */
-static void split(struct span s, struct words *w)
+static void split_words(struct span s, struct words *w)
 {
         bool inside = false;
         char quote = '\0';
@@ -153,7 +153,7 @@ static bool is_system(const char *path)
         return false;
 }
 
-static void bind(struct from *f, const char *word, const char *source, const char *target, bool optional)
+static void add_bind(struct from *f, const char *word, const char *source, const char *target, bool optional)
 {
         if (is_system(source) && strcmp(word, "read") == 0)
                 return; /* every box sees them */
@@ -164,24 +164,24 @@ static void bind(struct from *f, const char *word, const char *source, const cha
                           "the box sees the directory under its own name, not under this one");
 }
 
-static void set(struct from *f, const char *name, const char *value)
+static void set_variable(struct from *f, const char *name, const char *value)
 {
         AUTO_BUF(text);
         buf_printf(&text, "%s=%s", name, value);
         from_line(f, "env", buf_span(&text));
 }
 
-static void option(struct from *f, size_t o, char *const *a, bool *net_closed)
+static void read_option(struct from *f, size_t o, char *const *a, bool *net_closed)
 {
         switch (options[o].kind) {
         case KIND_READ:
-                bind(f, "read", a[0], a[1], options[o].optional);
+                add_bind(f, "read", a[0], a[1], options[o].optional);
                 break;
         case KIND_EDIT:
-                bind(f, "edit", a[0], a[1], options[o].optional);
+                add_bind(f, "edit", a[0], a[1], options[o].optional);
                 break;
         case KIND_SET:
-                set(f, a[0], a[1]);
+                set_variable(f, a[0], a[1]);
                 break;
         case KIND_NET_CLOSED:
         case KIND_NET_OPEN:
@@ -213,7 +213,7 @@ static int options_of(struct from *f, const char *file, char *const *w, size_t c
                         return err_set(e, ERR_POLICY, 0, "%s: %.80s: %s", file, w[i],
                                        o == n ? "unknown option of bwrap" : "an argument is missing");
 
-                option(f, o, w + i + 1, &net_closed);
+                read_option(f, o, w + i + 1, &net_closed);
                 i += 1 + options[o].arguments;
         }
 
@@ -233,7 +233,7 @@ int from_bwrap(struct from *f, const char *file, struct span text, struct err *e
         if (!w || !list || !at) {
                 (void) err_set(e, ERR_MEMORY, 0, "out of memory");
         } else {
-                split(span_of(at, text.n - (size_t) (at - text.p)), w);
+                split_words(span_of(at, text.n - (size_t) (at - text.p)), w);
                 for (size_t i = 0; i < WORDS_MAX; i++)
                         list[i] = i < w->count && !w->text.failed ? w->text.p + w->at[i] : none;
                 r = options_of(f, file, list + 1, w->count ? w->count - 1 : 0, e);

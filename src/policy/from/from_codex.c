@@ -13,7 +13,7 @@ struct codex {
         bool network, root_access;
 };
 
-static struct span unquoted(struct span v)
+static struct span unquoted_text(struct span v)
 {
         v = from_trim(v);
         bool quoted = v.n >= 2 && (v.p[0] == '"' || v.p[0] == '\'') && v.p[v.n - 1] == v.p[0];
@@ -28,7 +28,7 @@ static void read_list(struct from *f, struct span list, void (*each)(struct from
                 return;
 
         for (list = span_of(list.p + 1, list.n - 2); list.n;) {
-                struct span one = unquoted(from_word(&list, ","));
+                struct span one = unquoted_text(from_word(&list, ","));
                 if (one.n)
                         each(f, one);
         }
@@ -40,7 +40,7 @@ static void read_key(struct from *f, struct codex *c, struct span key, struct sp
 {
         bool top = !c->table[0], write = strcmp(c->table, "sandbox_workspace_write") == 0;
         if (top && span_is(key, "sandbox_mode"))
-                c->mode = unquoted(value);
+                c->mode = unquoted_text(value);
         else if (write && span_is(key, "writable_roots"))
                 read_list(f, value, add_root);
         else if (write && span_is(key, "network_access"))

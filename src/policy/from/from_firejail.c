@@ -11,7 +11,7 @@ static void whitelist(struct from *f, struct span a) { from_path(f, "edit", a, t
 static void read_only(struct from *f, struct span a) { from_path(f, "read", a, true); }
 static void variable(struct from *f, struct span a) { from_line(f, "env", a); }
 
-static void programs(struct from *f, struct span list)
+static void add_programs(struct from *f, struct span list)
 {
         while (list.n) {
                 struct span one = from_word(&list, ",");
@@ -20,28 +20,28 @@ static void programs(struct from *f, struct span list)
         }
 }
 
-static void limit(struct from *f, const char *key, struct span value)
+static void add_limit(struct from *f, const char *key, struct span value)
 {
         char text[64];
         (void) snprintf(text, sizeof text, "%s %.*s", key, (int) value.n, (const char *) value.p);
         buf_printf(&f->lines, "%slimit  %s\n", f->lines.n ? "" : "\n", text);
 }
 
-static void rlimit(struct from *f, const char *key, struct span value)
+static void add_rlimit(struct from *f, const char *key, struct span value)
 {
         uint64_t n;
         if (str_to_size(value, &n) == 0)
-                limit(f, key, value);
+                add_limit(f, key, value);
         else
                 from_lost(f, value, "not a number");
 }
 
-static void memory(struct from *f, struct span a) { rlimit(f, "memory", a); }
-static void files(struct from *f, struct span a) { rlimit(f, "files", a); }
-static void procs(struct from *f, struct span a) { rlimit(f, "procs", a); }
+static void memory(struct from *f, struct span a) { add_rlimit(f, "memory", a); }
+static void files(struct from *f, struct span a) { add_rlimit(f, "files", a); }
+static void procs(struct from *f, struct span a) { add_rlimit(f, "procs", a); }
 
 /* hh:mm:ss */
-static void timeout(struct from *f, struct span a)
+static void add_timeout(struct from *f, struct span a)
 {
         uint64_t seconds = 0, part;
         struct span rest = a;
@@ -60,16 +60,16 @@ static void timeout(struct from *f, struct span a)
         }
 
         (void) snprintf(text, sizeof text, "%us", (unsigned) seconds);
-        limit(f, "time", span_str(text));
+        add_limit(f, "time", span_str(text));
 }
 
-static void include(struct from *f, struct span a)
+static void note_include(struct from *f, struct span a)
 {
         if (!span_starts(a, "disable-")) /* lists of what is closed anyway */
                 from_lost(f, a, "the file it includes; convert that one as well");
 }
 
-static void network(struct from *f, struct span a)
+static void add_network(struct from *f, struct span a)
 {
         if (!span_is(a, "none"))
                 from_wide(f, a, "an interface with every host behind it; name destinations with `net`");
@@ -88,14 +88,14 @@ static const struct {
         { "read-only", read_only },
         { "blacklist", from_deny },
         { "blacklist-nolog", from_deny },
-        { "private-bin", programs },
+        { "private-bin", add_programs },
         { "env", variable },
         { "rlimit-as", memory },
         { "rlimit-nofile", files },
         { "rlimit-nproc", procs },
-        { "timeout", timeout },
-        { "include", include },
-        { "net", network },
+        { "timeout", add_timeout },
+        { "include", note_include },
+        { "net", add_network },
         { "bind", kept },
         { "dbus-user.talk", kept },
         { "dbus-user.own", kept },

@@ -10,7 +10,7 @@ static struct span string_of(const struct json *v)
 }
 
 /* The strings of a list, one after the other. */
-static const struct json *first(const struct json *object, const char *key)
+static const struct json *first_string(const struct json *object, const char *key)
 {
         const struct json *list = object ? json_get(object, key) : NULL;
         return list && list->type == JSON_ARRAY ? list->child : NULL;
@@ -20,18 +20,18 @@ static const struct json *first(const struct json *object, const char *key)
 
 static void read_network(struct from *f, const struct json *net)
 {
-        for (const struct json *v = first(net, "allowedDomains"); v; v = v->next)
+        for (const struct json *v = first_string(net, "allowedDomains"); v; v = v->next)
                 from_host(f, string_of(v));
 
-        if (first(net, "allowedDomains"))
+        if (first_string(net, "allowedDomains"))
                 from_wide(f, span_str("allowedDomains"),
                           "permits any request to the host, uploads with a stranger's account as well; `net "
                           "https://HOST/PATH/** GET` is narrower");
 
-        for (const struct json *v = first(net, "deniedDomains"); v; v = v->next)
+        for (const struct json *v = first_string(net, "deniedDomains"); v; v = v->next)
                 from_lost(f, string_of(v), "denied unless a net line covers it: check the patterns");
 
-        for (const struct json *v = first(net, "allowUnixSockets"); v; v = v->next)
+        for (const struct json *v = first_string(net, "allowUnixSockets"); v; v = v->next)
                 from_line(f, "sock", string_of(v));
 
         if (json_is_true(net, "allowAllUnixSockets"))
@@ -45,19 +45,19 @@ static void read_network(struct from *f, const struct json *net)
 
 static void read_files(struct from *f, const struct json *files)
 {
-        for (const struct json *v = first(files, "allowRead"); v; v = v->next)
+        for (const struct json *v = first_string(files, "allowRead"); v; v = v->next)
                 from_path(f, "read", string_of(v), true);
 
-        for (const struct json *v = first(files, "allowWrite"); v; v = v->next)
+        for (const struct json *v = first_string(files, "allowWrite"); v; v = v->next)
                 from_path(f, "edit", string_of(v), true);
 
-        for (const struct json *v = first(files, "denyRead"); v; v = v->next)
+        for (const struct json *v = first_string(files, "denyRead"); v; v = v->next)
                 from_deny(f, string_of(v));
 
-        for (const struct json *v = first(files, "denyWrite"); v; v = v->next)
+        for (const struct json *v = first_string(files, "denyWrite"); v; v = v->next)
                 from_deny(f, string_of(v));
 
-        if (first(files, "denyWrite"))
+        if (first_string(files, "denyWrite"))
                 from_lost(f, span_str("denyWrite"), "an exception hides the path; it is not readable either");
 }
 
@@ -104,7 +104,7 @@ static void read_rule(struct from *f, struct span rule, bool allow)
 
 static void read_rules(struct from *f, const struct json *permissions, const char *key, bool allow)
 {
-        for (const struct json *v = first(permissions, key); v; v = v->next)
+        for (const struct json *v = first_string(permissions, key); v; v = v->next)
                 read_rule(f, string_of(v), allow);
 }
 
@@ -114,7 +114,7 @@ void from_claude(struct from *f, const struct json *root)
         const struct json *variables = json_get(root, "env");
 
         from_path(f, "edit", span_str("."), false);
-        for (const struct json *v = first(permissions, "additionalDirectories"); v; v = v->next)
+        for (const struct json *v = first_string(permissions, "additionalDirectories"); v; v = v->next)
                 from_path(f, "edit", string_of(v), true);
 
         read_rules(f, permissions, "allow", true);
@@ -124,10 +124,10 @@ void from_claude(struct from *f, const struct json *root)
         }
 
         read_rules(f, permissions, "deny", false);
-        for (const struct json *v = first(permissions, "ask"); v; v = v->next)
+        for (const struct json *v = first_string(permissions, "ask"); v; v = v->next)
                 from_lost(f, string_of(v), "the agent asks; a policy line with `ask` makes cordon ask");
 
-        for (const struct json *v = first(sandbox, "excludedCommands"); v; v = v->next)
+        for (const struct json *v = first_string(sandbox, "excludedCommands"); v; v = v->next)
                 from_wide(f, string_of(v), "ran outside the sandbox; here it runs in the box");
 
         if (!sandbox || !json_is_true(sandbox, "enabled"))
@@ -202,7 +202,7 @@ void from_devcontainer(struct from *f, const struct json *root)
         };
 
         from_path(f, "edit", span_str("."), false);
-        for (const struct json *v = first(root, "mounts"); v; v = v->next)
+        for (const struct json *v = first_string(root, "mounts"); v; v = v->next)
                 read_mount(f, v);
 
         const struct json *workspace = json_get(root, "workspaceMount");
@@ -211,13 +211,13 @@ void from_devcontainer(struct from *f, const struct json *root)
 
         read_variables(f, json_get(root, "containerEnv"));
         read_variables(f, json_get(root, "remoteEnv"));
-        for (const struct json *v = first(root, "forwardPorts"); v; v = v->next)
+        for (const struct json *v = first_string(root, "forwardPorts"); v; v = v->next)
                 from_line(f, "listen", v->type == JSON_INT ? span_str(v->str) : string_of(v));
 
         if (string_of(json_get(root, "image")).n)
                 from_lost(f, string_of(json_get(root, "image")), "`root IMAGE` makes it the root of the box");
 
-        if (json_is_true(root, "privileged") || first(root, "capAdd"))
+        if (json_is_true(root, "privileged") || first_string(root, "capAdd"))
                 from_wide(f, span_str("privileged or capAdd"), "a way to the host; no line opens it");
 
         for (size_t i = 0; i < sizeof others / sizeof *others; i++)

@@ -68,7 +68,7 @@ enum effect_reason learn_is_sensitive(const struct learn_access *a)
         return REASON_UNKNOWN;
 }
 
-static struct item *find(struct learn *l, const struct learn_access *a)
+static struct item *find_item(struct learn *l, const struct learn_access *a)
 {
         for (size_t i = 0; i < l->n; i++) {
                 const struct learn_access *b = &l->v[i].a;
@@ -90,7 +90,7 @@ bool learn_has_odd_bytes(const char *path)
 
 /* A client of a host socket acts with the rights of its server; a device is the host's. By file type,
  * whatever their names. */
-static enum effect_reason special(const struct learn *l, const struct learn_access *a)
+static enum effect_reason is_special(const struct learn *l, const struct learn_access *a)
 {
         bool path = effect_kind_has_path(a->kind);
         enum learn_look k = path && l->c.look ? l->c.look(l->c.look_ctx, a->path) : LEARN_NOTHING;
@@ -98,7 +98,7 @@ static enum effect_reason special(const struct learn *l, const struct learn_acce
         return k == LEARN_SOCKET ? REASON_AGENT : device ? REASON_DEVICE : REASON_NONE;
 }
 
-static bool leads(const struct learn *l, const char *path, char ret[LEARN_PATH_MAX])
+static bool leads_to(const struct learn *l, const char *path, char ret[LEARN_PATH_MAX])
 {
         return l->c.real && l->c.real(l->c.look_ctx, path, ret);
 }
@@ -122,7 +122,7 @@ static enum effect_reason behind_links(const struct learn *l, const struct learn
         char real[LEARN_PATH_MAX], work[LEARN_PATH_MAX];
         struct learn_access there = *a;
         bool path = effect_kind_has_path(a->kind);
-        if (!path || !leads(l, a->path, real) || strcmp(real, a->path) == 0)
+        if (!path || !leads_to(l, a->path, real) || strcmp(real, a->path) == 0)
                 return REASON_NONE;
 
         there.path = real;
@@ -130,7 +130,7 @@ static enum effect_reason behind_links(const struct learn *l, const struct learn
         if (kind || is_dot_path(l, &there))
                 return kind ? kind : REASON_DOT_PATH;
 
-        bool ours = fold_inside(l->c.work, a->path) && leads(l, l->c.work, work);
+        bool ours = fold_inside(l->c.work, a->path) && leads_to(l, l->c.work, work);
         return ours && !fold_inside(work, real) && !group_is_system(real) ? REASON_LINK_OUT : REASON_NONE;
 }
 
@@ -141,17 +141,17 @@ static bool is_key(const struct learn *l, const struct learn_access *a)
                l->c.holds_key(l->c.look_ctx, a->path);
 }
 
-static enum effect_reason never(const struct learn *l, const struct learn_access *a)
+static enum effect_reason never_learned(const struct learn *l, const struct learn_access *a)
 {
         enum effect_reason kind = learn_is_sensitive(a);
         if (!kind)
-                kind = special(l, a);
+                kind = is_special(l, a);
         if (!kind)
                 kind = is_key(l, a) ? REASON_KEYS : is_dot_path(l, a) ? REASON_DOT_PATH : REASON_NONE;
         return kind;
 }
 
-static struct item *append(struct learn *l, const struct learn_access *a)
+static struct item *append_item(struct learn *l, const struct learn_access *a)
 {
         if (l->n == LEARN_ITEMS_MAX)
                 return NULL;
@@ -162,7 +162,7 @@ static struct item *append(struct learn *l, const struct learn_access *a)
         }
 
         struct item *it = &l->v[l->n];
-        *it = (struct item){ .a = *a, .sensitive = never(l, a), .odd = learn_has_odd_bytes(a->path) };
+        *it = (struct item){ .a = *a, .sensitive = never_learned(l, a), .odd = learn_has_odd_bytes(a->path) };
         if (!it->sensitive) {
                 it->sensitive = behind_links(l, a);
                 it->behind = it->sensitive != REASON_NONE;
@@ -184,7 +184,7 @@ static struct item *append(struct learn *l, const struct learn_access *a)
 
 /* Merges the known and the new facts: the user may have agreed by now, or it was seen to carry a
  * credential. */
-static bool merge(struct learn *l, struct item *it, const struct learn_access *a)
+static bool merge_access(struct learn *l, struct item *it, const struct learn_access *a)
 {
         bool news = (a->agreed && !it->a.agreed) || (a->with && !it->a.with);
         it->a.on_host |= a->on_host;
@@ -204,7 +204,7 @@ static void add_real(struct learn *l, const struct learn_access *a, unsigned run
         char real[LEARN_PATH_MAX];
         struct learn_access there = *a;
         there.path = real;
-        if (leads(l, a->path, real) && strcmp(real, a->path) != 0 && learn_is_sensitive(&there))
+        if (leads_to(l, a->path, real) && strcmp(real, a->path) != 0 && learn_is_sensitive(&there))
                 (void) learn_add(l, &there, run);
 }
 
@@ -213,14 +213,14 @@ bool learn_add(struct learn *l, const struct learn_access *a, unsigned run)
         if (run >= LEARN_RUNS_MAX || !a->path || (a->kind <= EFFECT_RUN && a->path[0] != '/'))
                 return false;
 
-        struct item *it = find(l, a);
+        struct item *it = find_item(l, a);
         if (!it)
-                it = append(l, a);
+                it = append_item(l, a);
 
         if (!it)
                 return false;
 
-        bool news = merge(l, it, a) || !(it->runs & (UINT64_C(1) << run));
+        bool news = merge_access(l, it, a) || !(it->runs & (UINT64_C(1) << run));
         it->runs |= UINT64_C(1) << run;
         if (it->behind) {
                 add_real(l, a, run); /* `it` may have moved */

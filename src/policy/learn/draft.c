@@ -144,7 +144,7 @@ static void drop_system(struct shape *s)
                         s->group[i] = 0;
 }
 
-static void gather(struct shape *s)
+static void gather_paths(struct shape *s)
 {
         const struct learn *l = s->l;
         for (size_t i = 0; i < l->n; i++) {
@@ -269,7 +269,7 @@ static bool in_private_place(const char *path)
 }
 
 /* The `expect` line for it; false: no line can hold it. */
-static bool expected(const struct learn *l, const struct item *it, struct buf *out)
+static bool put_expected(const struct learn *l, const struct item *it, struct buf *out)
 {
         static const char *const words[] = {
                 [EFFECT_READ] = "read", [EFFECT_WRITE] = "write", [EFFECT_RUN] = "run"
@@ -292,7 +292,7 @@ static bool expected(const struct learn *l, const struct item *it, struct buf *o
         return true;
 }
 
-static bool reaches(const struct learn *l, const char *host)
+static bool reaches_host(const struct learn *l, const char *host)
 {
         for (size_t i = 0; i < l->n; i++)
                 if (l->v[i].a.kind == EFFECT_NET && net_has_host(&l->v[i], host))
@@ -305,13 +305,13 @@ static void expect_lines(const struct shape *s, struct learn_draft *d)
         const struct learn *l = s->l;
         size_t n = 0;
         (void) line_add(d, false, "expect deny read {home}/.ssh/id_ed25519");
-        if (!reaches(l, "example.com"))
+        if (!reaches_host(l, "example.com"))
                 (void) line_add(d, false, "expect deny net GET https://example.com/");
 
         for (size_t i = 0; i < l->n && n < EXPECTS_MOST; i++) {
                 const struct item *it = &l->v[i];
                 AUTO_BUF(text);
-                bool line_for_it = it->sensitive && expected(l, it, &text);
+                bool line_for_it = it->sensitive && put_expected(l, it, &text);
                 d->failed |= text.failed;
                 if (!line_for_it)
                         continue;
@@ -327,7 +327,7 @@ void learn_draft(const struct learn *l, uint64_t mask, struct learn_draft *ret_d
 {
         struct shape s = { .l = l, .mask = mask, .gpu = l->c.gpu ? mask : 0 };
         struct learn_draft *d = ret_draft;
-        gather(&s);
+        gather_paths(&s);
         (void) line_add(d, false, "# Learned from %u %s of: %s", bits(mask), bits(mask) == 1 ? "run" : "runs",
                         l->c.command);
         (void) line_add(d, false, "box %s", l->c.name);

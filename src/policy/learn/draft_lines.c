@@ -95,7 +95,7 @@ size_t learn_doors(const struct learn_draft *d)
 static const char *const many[] = { "read", "edit", "write", "run", "env", "sock", "use" };
 static const char *const one[] = { "net", "in", "out" };
 
-static bool listed(const char *const *list, size_t n, struct span word)
+static bool is_listed(const char *const *list, size_t n, struct span word)
 {
         for (size_t i = 0; i < n; i++)
                 if (span_is(word, list[i]))
@@ -178,11 +178,11 @@ static void split_line(struct learn_draft *d, struct span line)
         struct cut c;
         bool cut = cut_line(line, &c);
         bool nothing = c.n >= 2 && span_is(c.tok[0], "use") && span_is(c.tok[1], "none");
-        if (cut && c.n >= 2 && listed(many, COUNT(many), c.tok[0]) && !nothing)
+        if (cut && c.n >= 2 && is_listed(many, COUNT(many), c.tok[0]) && !nothing)
                 add_doors(d, &c);
         else
-                (void) line_add(d, cut && c.n >= 2 && listed(one, COUNT(one), c.tok[0]), "%.*s", (int) line.n,
-                                (const char *) line.p);
+                (void) line_add(d, cut && c.n >= 2 && is_listed(one, COUNT(one), c.tok[0]), "%.*s",
+                                (int) line.n, (const char *) line.p);
 }
 
 int learn_split(struct span text, struct learn_draft *ret_draft, struct err *e)

@@ -47,7 +47,7 @@ static void count_doors(struct learn_fit *f)
 /* A denial that is as frequent in runs that pass is not why others fail. A door that is never proposed
  * does not make a box too narrow: the box did its job. An unknown destination is not such a reason: the
  * network is missing. */
-static bool recurs(const struct learn_fit *f, const struct learn_refusal *r)
+static bool refusal_recurs(const struct learn_fit *f, const struct learn_refusal *r)
 {
         unsigned passed = f->runs - f->failed;
         bool proposed = !r->never || r->never == REASON_NETWORK;
@@ -62,7 +62,7 @@ void learn_fit_judge(struct learn_fit *f)
         count_doors(f);
         for (size_t i = 0; i < f->refusal_count; i++) {
                 struct learn_refusal *r = &f->refusals[i];
-                r->recurs = f->runs >= need && recurs(f, r);
+                r->recurs = f->runs >= need && refusal_recurs(f, r);
                 narrow |= r->recurs;
         }
 

@@ -79,7 +79,7 @@ static int64_t value_of(const struct learn_symptom *s, const struct learn_facts 
         return f->n[s->of] > 0 ? f->n[s->fact] * 100 / f->n[s->of] : 0;
 }
 
-static struct learn_finding judge(const struct learn_symptom *s, const struct learn_facts *f)
+static struct learn_finding judge_symptom(const struct learn_symptom *s, const struct learn_facts *f)
 {
         struct learn_finding r = { .symptom = s, .value = value_of(s, f) };
         r.state = r.value >= s->threshold ? s->state : LEARN_WELL;
@@ -87,7 +87,7 @@ static struct learn_finding judge(const struct learn_symptom *s, const struct le
 }
 
 /* How far over its threshold, in percent. A count says less about how bad it is than a rate does. */
-static int64_t excess(const struct learn_finding *r)
+static int64_t excess_of(const struct learn_finding *r)
 {
         bool rate = r->symptom->of != r->symptom->fact;
         return rate ? r->value * 100 / r->symptom->threshold : r->value > 0 ? 100 : 0;
@@ -95,7 +95,7 @@ static int64_t excess(const struct learn_finding *r)
 
 /* The order of layers that are as bad: others cause denials and failed runs, so policy and resource come
  * last. */
-static unsigned order(enum learn_layer l)
+static unsigned layer_order(enum learn_layer l)
 {
         static const unsigned char at[LEARN_LAYER__COUNT] = {
                 [LAYER_OF_TENANT] = 0,   [LAYER_OF_OBSERVABILITY] = 1, [LAYER_OF_ISOLATION] = 2,
@@ -112,9 +112,9 @@ static bool is_worse(const struct learn_finding *a, const struct learn_finding *
 
         bool same = a->symptom->layer == b->symptom->layer;
         if (same)
-                return excess(a) > excess(b);
+                return excess_of(a) > excess_of(b);
 
-        return order(a->symptom->layer) < order(b->symptom->layer);
+        return layer_order(a->symptom->layer) < layer_order(b->symptom->layer);
 }
 
 void learn_layers(const struct learn_facts *f, struct learn_finding ret[LEARN_LAYER__COUNT])
@@ -123,7 +123,7 @@ void learn_layers(const struct learn_facts *f, struct learn_finding ret[LEARN_LA
                 ret[l] = (struct learn_finding){ 0 };
 
         for (size_t i = 0; i < COUNT(symptoms); i++) {
-                struct learn_finding now = judge(&symptoms[i], f), *best = &ret[symptoms[i].layer];
+                struct learn_finding now = judge_symptom(&symptoms[i], f), *best = &ret[symptoms[i].layer];
                 if (!best->symptom || is_worse(&now, best))
                         *best = now;
         }

@@ -151,7 +151,7 @@ enum effect_reason net_sensitive(const char *dest)
 /* ---- what the others show ---- */
 
 /* The last two labels: the parent of another owner's names. */
-static struct span parent(struct span host)
+static struct span parent_host(struct span host)
 {
         size_t dots = 0, i = host.n;
         while (i > 0 && !(host.p[i - 1] == '.' && ++dots == 2))
@@ -169,14 +169,14 @@ static bool names_host(const struct learn *l, size_t before, struct span host)
 
 static bool is_tunnel(const struct learn *l, struct span host)
 {
-        struct span under = parent(host);
+        struct span under = parent_host(host);
         size_t n = 0;
         if (under.n == host.n)
                 return false;
 
         for (size_t i = 0; i < l->n && n <= SIBLINGS_MOST; i++) {
                 struct span other = read_dest(l->v[i].a.path).host;
-                n += l->v[i].a.kind == EFFECT_NET && span_eq(parent(other), under) &&
+                n += l->v[i].a.kind == EFFECT_NET && span_eq(parent_host(other), under) &&
                      !names_host(l, i, other);
         }
 
@@ -237,7 +237,7 @@ bool net_effect(const struct item *it, struct buf *out)
 
 /* All below the first segment: "https://host/first/" and a double star, of "https://host/first/second". A
  * destination without a path stays as it is. A place stands for its URL. */
-static bool destination(const struct learn *l, const struct item *it, struct buf *out)
+static bool put_destination(const struct learn *l, const struct item *it, struct buf *out)
 {
         AUTO_BUF(place);
         const char *dest = it->a.path, *path = read_dest(dest).path;
@@ -269,12 +269,12 @@ struct group {
         bool *failed; /* out of memory: the draft is incomplete */
 };
 
-static bool belongs(const struct learn *l, const struct item *it, uint64_t mask, const struct group *g)
+static bool belongs_to(const struct learn *l, const struct item *it, uint64_t mask, const struct group *g)
 {
         AUTO_BUF(other);
         if (!is_line(l, it, mask) || !same_text(it->a.with, g->with))
                 return false;
-        if (!destination(l, it, &other))
+        if (!put_destination(l, it, &other))
                 *g->failed = true;
         return !other.failed && strcmp(buf_str(&other), g->dest) == 0;
 }
@@ -282,7 +282,7 @@ static bool belongs(const struct learn *l, const struct item *it, uint64_t mask,
 static bool first_of_its_kind(const struct learn *l, size_t i, uint64_t mask, const struct group *g)
 {
         for (size_t k = 0; k < i; k++)
-                if (belongs(l, &l->v[k], mask, g))
+                if (belongs_to(l, &l->v[k], mask, g))
                         return false;
         return true;
 }
@@ -292,7 +292,7 @@ static uint64_t methods_of(const struct learn *l, uint64_t mask, const struct gr
         uint64_t runs = 0;
         for (size_t k = 0; k < l->n; k++) {
                 const struct item *it = &l->v[k];
-                if (!belongs(l, it, mask, g))
+                if (!belongs_to(l, it, mask, g))
                         continue;
                 runs |= it->runs & mask;
                 char word[34];
@@ -315,7 +315,7 @@ void net_lines(const struct learn *l, uint64_t mask, struct learn_draft *d)
                 AUTO_BUF(dest);
                 if (!is_line(l, it, mask))
                         continue;
-                d->failed |= !destination(l, it, &dest);
+                d->failed |= !put_destination(l, it, &dest);
                 struct group g = { buf_str(&dest), it->a.with, &d->failed };
                 AUTO_BUF(methods);
                 if (!first_of_its_kind(l, i, mask, &g))

@@ -19,7 +19,7 @@ char *fold_parent(struct arena *mem, const char *path)
         return arena_copy(mem, span_of(path, n));
 }
 
-static unsigned depth(const char *path)
+static unsigned path_depth(const char *path)
 {
         unsigned n = 0;
         for (const char *p = path; *p; p++)
@@ -33,8 +33,8 @@ bool fold_may_open(const struct learn_context *c, const char *dir)
         if (fold_inside(dir, c->home))
                 return false;
         if (fold_inside(c->work, dir))
-                return depth(dir) >= 1;
-        return !fold_inside(dir, c->work) && depth(dir) >= 2;
+                return path_depth(dir) >= 1;
+        return !fold_inside(dir, c->work) && path_depth(dir) >= 2;
 }
 
 void nodes_add(struct nodes *s, const char *path, uint64_t runs, bool directory)
@@ -87,7 +87,7 @@ static void drop_covered(struct nodes *s)
                 }
 }
 
-static size_t children(const struct nodes *s, const char *dir)
+static size_t count_children(const struct nodes *s, const char *dir)
 {
         size_t n = 0, len = strlen(dir);
         for (size_t i = 0; i < s->n; i++)
@@ -123,7 +123,8 @@ static bool fold_once(const struct learn_context *c, struct nodes *s)
 {
         for (size_t i = 0; i < s->n; i++) {
                 char *dir = fold_parent(&s->mem, s->v[i].path);
-                if (!dir || !fold_may_open(c, dir) || children(s, dir) < ENOUGH || hides_secret(c, s, dir))
+                if (!dir || !fold_may_open(c, dir) || count_children(s, dir) < ENOUGH ||
+                    hides_secret(c, s, dir))
                         continue;
                 nodes_add(s, dir, s->v[i].runs, true);
                 drop_covered(s);

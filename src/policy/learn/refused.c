@@ -21,7 +21,7 @@ static bool too_wide(const struct learn *l, const struct item *it, struct buf *o
         return wide;
 }
 
-static enum effect_reason reason(const struct learn *l, const struct item *it, struct buf *out)
+static enum effect_reason put_reason(const struct learn *l, const struct item *it, struct buf *out)
 {
         if (it->a.kind == EFFECT_NET)
                 return net_is_told_better(l, it) ? REASON_NONE : net_reason(l, it);
@@ -30,7 +30,7 @@ static enum effect_reason reason(const struct learn *l, const struct item *it, s
         return too_wide(l, it, out) ? REASON_TOO_WIDE : REASON_NONE;
 }
 
-static void one(const struct item *it, enum effect_reason why, bool json, struct buf *out)
+static void put_one(const struct item *it, enum effect_reason why, bool json, struct buf *out)
 {
         char path[512], program[128];
         if (!json) {
@@ -57,7 +57,7 @@ bool learn_refused_for(const struct learn *l, enum effect_reason why)
 {
         AUTO_BUF(none);
         for (size_t i = 0; i < l->n; i++) {
-                if (reason(l, &l->v[i], &none) == why)
+                if (put_reason(l, &l->v[i], &none) == why)
                         return true;
         }
 
@@ -71,9 +71,9 @@ void learn_refused(const struct learn *l, bool json, struct buf *out)
                 buf_putc(&list, '[');
 
         for (size_t i = 0; i < l->n; i++) {
-                enum effect_reason why = reason(l, &l->v[i], &list);
+                enum effect_reason why = put_reason(l, &l->v[i], &list);
                 if (why)
-                        one(&l->v[i], why, json, &list);
+                        put_one(&l->v[i], why, json, &list);
         }
 
         if (json)

@@ -81,7 +81,7 @@ static bool close_chunks(struct trial *t, size_t size)
         return any;
 }
 
-static size_t candidates(const struct learn_draft *d)
+static size_t count_candidates(const struct learn_draft *d)
 {
         size_t n = 0;
         for (size_t i = 0; i < d->n; i++)
@@ -91,7 +91,7 @@ static size_t candidates(const struct learn_draft *d)
 
 static void close_all_that_can(struct trial *t)
 {
-        size_t n = candidates(t->d);
+        size_t n = count_candidates(t->d);
         for (size_t size = n; size > 1 && !t->exhausted; size = (size + 1) / 2) {
                 (void) close_chunks(t, size);
                 if (size == 2)
@@ -102,7 +102,7 @@ static void close_all_that_can(struct trial *t)
                 ;
 }
 
-static void reopen(struct learn_draft *d, const bool *was)
+static void reopen_doors(struct learn_draft *d, const bool *was)
 {
         for (size_t i = 0; i < d->n; i++)
                 d->v[i].closed = was[i];
@@ -150,7 +150,7 @@ void trial_close(struct trial *t, unsigned runs, struct learn_result *ret)
         }
 
         if (!ret->passed && t->result == 0) {
-                reopen(d, was); /* a door is needed only sometimes: none is closed */
+                reopen_doors(d, was); /* a door is needed only sometimes: none is closed */
                 ret->complete = false;
                 ret->passed = true;
         }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static bool listed(const char *const *v, size_t n, const char *text)
+static bool is_listed(const char *const *v, size_t n, const char *text)
 {
         for (size_t i = 0; i < n; i++)
                 if (strcmp(v[i], text) == 0)
@@ -51,7 +51,7 @@ static enum learn_use judge_file(const struct door *d, const struct learn_eviden
         if (line.failed)
                 return LEARN_UNKNOWN;
 
-        if (listed(ev->lines, ev->line_count, buf_str(&line)))
+        if (is_listed(ev->lines, ev->line_count, buf_str(&line)))
                 return LEARN_USED;
 
         return ev->observed < ev->need ? LEARN_UNKNOWN : LEARN_UNUSED;

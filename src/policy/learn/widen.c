@@ -88,7 +88,8 @@ static bool passes_narrowed(struct learn *l, uint64_t mask, struct trial *t, str
         return !d->failed && trial_passes(t);
 }
 
-static void narrow(struct learn *l, uint64_t mask, unsigned runs, struct trial *t, struct learn_draft *draft)
+static void narrow_draft(struct learn *l, uint64_t mask, unsigned runs, struct trial *t,
+                         struct learn_draft *draft)
 {
         for (size_t i = 0; i < l->n && !t->exhausted; i++) {
                 struct item *it = &l->v[i];
@@ -138,7 +139,7 @@ int learn_widen(struct learn *l, struct learn_runner *r, struct learn_result *re
         if (!ret->passed)
                 return t.result;
 
-        narrow(l, all, runs, &t, &ret->draft);
+        narrow_draft(l, all, runs, &t, &ret->draft);
         trial_close(&t, 1, ret);
         return t.result;
 }

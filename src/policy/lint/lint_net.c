@@ -232,7 +232,7 @@ void lint_clear_credential(struct lint_view *v, const struct lint_row *row)
                                   d->net.credential);
 }
 
-static bool posts(const struct net_dest *n)
+static bool dest_posts(const struct net_dest *n)
 {
         if (!n->methods)
                 return true;
@@ -247,8 +247,8 @@ void lint_unasked(struct lint_view *v, const struct lint_row *row)
 {
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
-                if ((d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON)) && posts(&d->net) &&
-                    !d->ask.on)
+                if ((d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON)) &&
+                    dest_posts(&d->net) && !d->ask.on)
                         lint_note(v, row, &d->at, "%s touches %s without approval; add `ask`",
                                   dest_text(v, d, &b),
                                   d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "a person");
@@ -352,7 +352,7 @@ void lint_unbounded(struct lint_view *v, const struct lint_row *row)
         for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
                 AUTO_BUF(b);
                 if (d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
-                    d->net.form != NET_HOST_PORT && posts(&d->net))
+                    d->net.form != NET_HOST_PORT && dest_posts(&d->net))
                         lint_note(v, row, &d->at,
                                   "%s can move money with credential %s without an upper bound; add `where "
                                   "amount=int:1..5000`",

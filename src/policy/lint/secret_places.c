@@ -404,7 +404,7 @@ static bool is_sample(const char *name)
         return false;
 }
 
-static bool fits(const struct row *r, const char *path)
+static bool row_fits(const struct row *r, const char *path)
 {
         const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
         size_t n = strlen(r->text), k = strlen(name);
@@ -429,7 +429,7 @@ static enum effect_reason reason_of(const char *path, bool lint_only)
 {
         for (size_t g = 0; g < COUNT(groups); g++)
                 for (size_t i = 0; i < groups[g].count; i++)
-                        if ((groups[g].lint || !lint_only) && fits(&groups[g].rows[i], path))
+                        if ((groups[g].lint || !lint_only) && row_fits(&groups[g].rows[i], path))
                                 return groups[g].reason;
         return REASON_NONE;
 }
@@ -437,7 +437,7 @@ static enum effect_reason reason_of(const char *path, bool lint_only)
 static bool any_fits(const struct row *rows, size_t n, const char *path)
 {
         for (size_t i = 0; i < n; i++)
-                if (fits(&rows[i], path))
+                if (row_fits(&rows[i], path))
                         return true;
         return false;
 }
@@ -469,13 +469,13 @@ static bool is_above(const struct row *r, const char *path)
         return false;
 }
 
-static bool holds(const struct row *r, const char *path) { return fits(r, path) || is_above(r, path); }
+static bool holds(const struct row *r, const char *path) { return row_fits(r, path) || is_above(r, path); }
 
 /* System paths with two names, as /run and /var/run, are treated as one. */
 static bool names_tree(const struct row *rows, size_t count, const char *path)
 {
         for (size_t i = 0; i < count; i++)
-                if (rows[i].how == TREE && fits(&rows[i], path))
+                if (rows[i].how == TREE && row_fits(&rows[i], path))
                         return true;
         return false;
 }

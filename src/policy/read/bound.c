@@ -161,7 +161,7 @@ int bounds_read(struct reader *r, struct net_dest *d)
         return 0;
 }
 
-static char *copy(const struct scope *s, const char *text, bool *failed)
+static char *copy_text(const struct scope *s, const char *text, bool *failed)
 {
         char *p = text ? arena_str(s->mem, text) : NULL;
         *failed = *failed || (text && !p);
@@ -179,8 +179,8 @@ int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_des
                 struct net_bound *b = &to->bounds[i];
                 size_t n = 0;
                 *b = from->bounds[i];
-                b->name = copy(s, b->name, &failed);
-                b->fold = copy(s, b->fold, &failed);
+                b->name = copy_text(s, b->name, &failed);
+                b->fold = copy_text(s, b->fold, &failed);
                 if (!b->one)
                         continue;
                 char **one = b->one;
@@ -188,7 +188,7 @@ int bounds_copy(const struct scope *s, struct net_dest *to, const struct net_des
                         n++;
                 b->one = arena_alloc(s->mem, (n + 1) * sizeof *b->one);
                 for (size_t k = 0; b->one && k < n; k++)
-                        b->one[k] = copy(s, one[k], &failed);
+                        b->one[k] = copy_text(s, one[k], &failed);
                 failed = failed || !b->one;
         }
 
@@ -263,7 +263,7 @@ int bounds_order(const struct net_dest *a, const struct net_dest *b)
         return cmp_i64(a->only, b->only);
 }
 
-static const struct net_bound *find(const struct net_dest *d, const char *name)
+static const struct net_bound *find_bound(const struct net_dest *d, const char *name)
 {
         for (size_t i = 0; i < d->bound_count; i++)
                 if (strcmp(d->bounds[i].name, name) == 0)
@@ -321,13 +321,13 @@ bool bounds_cover(const struct net_dest *s, const struct net_dest *d)
                 return false;
 
         for (size_t i = 0; i < s->bound_count; i++) {
-                const struct net_bound *b = &s->bounds[i], *other = find(d, b->name);
+                const struct net_bound *b = &s->bounds[i], *other = find_bound(d, b->name);
                 if (other ? !value_covers(b, other) : !(b->optional && is_kept_away(d, b)))
                         return false;
         }
 
         for (size_t i = 0; s->only && i < d->bound_count; i++)
-                if (d->bounds[i].type != BOUND_ABSENT && !find(s, d->bounds[i].name))
+                if (d->bounds[i].type != BOUND_ABSENT && !find_bound(s, d->bounds[i].name))
                         return false;
 
         return true;

@@ -61,7 +61,7 @@ static int read_num(const struct bound_in *x, const char *rest)
 /* ---- values ---- */
 
 /* %XX in a value, for '|' and '%'. */
-static int unescape(const struct bound_in *x, struct span raw, char *to)
+static int unescape_value(const struct bound_in *x, struct span raw, char *to)
 {
         size_t n = 0;
         for (size_t i = 0; i < raw.n; i++) {
@@ -96,7 +96,7 @@ static int read_one(const struct bound_in *x, const char *rest)
                 x->b->one[k] = arena_alloc(mem, len + 1);
                 if (!x->b->one[k])
                         return fail_memory(x->r->e);
-                if (unescape(x, span_of(p, len), x->b->one[k]) < 0)
+                if (unescape_value(x, span_of(p, len), x->b->one[k]) < 0)
                         return -1;
                 p += len + 1;
         }

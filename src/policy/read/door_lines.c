@@ -5,7 +5,7 @@
 
 enum { DOC_MAX = 1000, EXPECTS_MAX = 1024 };
 
-static int singleton(struct reader *r, const struct text_line *line, const char *word)
+static int read_singleton(struct reader *r, const struct text_line *line, const char *word)
 {
         return line->text ? fail_at(r->e, &r->at, "duplicate `%s`; first on line %u", word, line->at.line)
                           : 0;
@@ -14,7 +14,7 @@ static int singleton(struct reader *r, const struct text_line *line, const char 
 int line_box(struct reader *r)
 {
         const struct token *t = reader_need(r, "the box's name");
-        if (!t || singleton(r, &r->p->box, "box") < 0)
+        if (!t || read_singleton(r, &r->p->box, "box") < 0)
                 return -1;
 
         if (!name_ok(t->text, "._-")) {
@@ -29,7 +29,7 @@ int line_box(struct reader *r)
 int line_root(struct reader *r)
 {
         const struct token *t = reader_need(r, "the image");
-        if (!t || singleton(r, &r->p->root, "root") < 0)
+        if (!t || read_singleton(r, &r->p->root, "root") < 0)
                 return -1;
 
         if (t->optional || !t->text[0])
@@ -42,7 +42,7 @@ int line_root(struct reader *r)
 int line_doc(struct reader *r)
 {
         const struct token *t = reader_need(r, "the sentence");
-        if (!t || singleton(r, &r->p->doc, "doc") < 0)
+        if (!t || read_singleton(r, &r->p->doc, "doc") < 0)
                 return -1;
 
         if (r->i < r->n) {

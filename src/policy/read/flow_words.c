@@ -193,7 +193,7 @@ bool flow_same(const struct door_flow *a, const struct door_flow *b)
                same(a->declassify, b->declassify) && a->endorse == b->endorse;
 }
 
-static bool within(const char *a, const char *b)
+static bool labels_within(const char *a, const char *b)
 {
         if (same(a, b))
                 return true; /* nearly always: a lint asks it of every two doors of a key */
@@ -204,6 +204,6 @@ static bool within(const char *a, const char *b)
 
 bool flow_covers(const struct door_flow *s, const struct door_flow *d)
 {
-        return within(s->label, d->label) && within(d->accepts, s->accepts) &&
-               within(d->declassify, s->declassify) && s->endorse >= d->endorse;
+        return labels_within(s->label, d->label) && labels_within(d->accepts, s->accepts) &&
+               labels_within(d->declassify, s->declassify) && s->endorse >= d->endorse;
 }

@@ -113,7 +113,7 @@ static const char *const country_words[] = { "ac",  "asn", "co", "com", "edu", "
 static const char *const cloud_suffixes[] = { "amazonaws.com", "amazonaws.com.cn", "cloudapp.azure.com",
                                               "core.windows.net", "on.aws" };
 
-static int refuse(struct host_why *why, const char *what, const char *hint)
+static int refuse_host(struct host_why *why, const char *what, const char *hint)
 {
         *why = (struct host_why){ what, hint };
         return -1;
@@ -125,19 +125,19 @@ static bool is_alnum(char c) { return is_digit(c) || (c >= 'a' && c <= 'z') || (
 static int check_bytes(struct span raw, struct host_why *why)
 {
         if (raw.n == 0)
-                return refuse(why, "the host is missing", NULL);
+                return refuse_host(why, "the host is missing", NULL);
 
         for (size_t i = 0; i < raw.n; i++) {
                 uint8_t c = raw.p[i];
                 if (c >= 0x80)
-                        return refuse(why, "the host is not plain ASCII", "use its xn-- form");
+                        return refuse_host(why, "the host is not plain ASCII", "use its xn-- form");
                 if (c == '%')
-                        return refuse(why, "no % in a host name (an escape or a zone id)", NULL);
+                        return refuse_host(why, "no % in a host name (an escape or a zone id)", NULL);
                 if (c == '@')
-                        return refuse(why, "no @ in a host name (a user name)",
-                                      "for credentials use `with NAME`");
+                        return refuse_host(why, "no @ in a host name (a user name)",
+                                           "for credentials use `with NAME`");
                 if (!is_alnum((char) c) && c != '-' && c != '.' && c != '_')
-                        return refuse(why, "invalid character in a host name", NULL);
+                        return refuse_host(why, "invalid character in a host name", NULL);
         }
 
         return 0;
@@ -151,7 +151,7 @@ static int canon_labels(struct span raw, char *out, struct host_why *why)
                 n--;
 
         if (n > HOST_MAX)
-                return refuse(why, "the host is longer than 253 characters", NULL);
+                return refuse_host(why, "the host is longer than 253 characters", NULL);
 
         for (size_t i = 0; i <= n; i++) {
                 if (i < n && raw.p[i] != '.') {
@@ -160,11 +160,11 @@ static int canon_labels(struct span raw, char *out, struct host_why *why)
                         continue;
                 }
                 if (label == 0)
-                        return refuse(why, "an empty label in the host", NULL);
+                        return refuse_host(why, "an empty label in the host", NULL);
                 if (label > 63)
-                        return refuse(why, "a label of the host is longer than 63 characters", NULL);
+                        return refuse_host(why, "a label of the host is longer than 63 characters", NULL);
                 if (out[i - label] == '-' || out[i - 1] == '-')
-                        return refuse(why, "a label of the host begins or ends with -", NULL);
+                        return refuse_host(why, "a label of the host begins or ends with -", NULL);
                 out[i] = i < n ? '.' : '\0';
                 label = 0;
         }
@@ -188,8 +188,8 @@ static int canon_ipv4(const char *host, struct host_why *why)
         char back[INET_ADDRSTRLEN];
         if (inet_pton(AF_INET, host, &a) != 1 || !inet_ntop(AF_INET, &a, back, sizeof back) ||
             strcmp(back, host) != 0)
-                return refuse(why, "a number that is not a plain IPv4 address",
-                              "use four decimal numbers without leading zeros, as 192.0.2.7");
+                return refuse_host(why, "a number that is not a plain IPv4 address",
+                                   "use four decimal numbers without leading zeros, as 192.0.2.7");
 
         return 0;
 }
@@ -199,23 +199,23 @@ static int canon_ipv6(struct span raw, struct host_name *h, struct host_why *why
         char text[INET6_ADDRSTRLEN];
         struct in6_addr a;
         if (raw.n >= sizeof text)
-                return refuse(why, "not an IPv6 address", NULL);
+                return refuse_host(why, "not an IPv6 address", NULL);
 
         memcpy(text, raw.p, raw.n);
         text[raw.n] = '\0';
         if (strchr(text, '%'))
-                return refuse(why, "no zone id in an address", NULL);
+                return refuse_host(why, "no zone id in an address", NULL);
 
         if (strlen(text) != raw.n || inet_pton(AF_INET6, text, &a) != 1)
-                return refuse(why, "not an IPv6 address", NULL);
+                return refuse_host(why, "not an IPv6 address", NULL);
 
         if (IN6_IS_ADDR_V4MAPPED(&a) || IN6_IS_ADDR_V4COMPAT(&a)) {
                 if (!IN6_IS_ADDR_LOOPBACK(&a) && !IN6_IS_ADDR_UNSPECIFIED(&a))
-                        return refuse(why, "IPv4-mapped IPv6 address", "use the four decimal numbers");
+                        return refuse_host(why, "IPv4-mapped IPv6 address", "use the four decimal numbers");
         }
 
         if (!inet_ntop(AF_INET6, &a, h->text, sizeof h->text))
-                return refuse(why, "not an IPv6 address", NULL);
+                return refuse_host(why, "not an IPv6 address", NULL);
 
         h->is_address = true;
         return 0;
@@ -226,7 +226,7 @@ static int check_puny(const char *host, struct host_why *why)
         for (const char *p = host; p; p = strchr(p, '.') ? strchr(p, '.') + 1 : NULL) {
                 size_t n = strcspn(p, ".");
                 if (n >= 4 && strncmp(p, "xn--", 4) == 0 && !puny_valid(span_of(p + 4, n - 4)))
-                        return refuse(why, "invalid xn-- label", NULL);
+                        return refuse_host(why, "invalid xn-- label", NULL);
         }
         return 0;
 }
@@ -262,14 +262,15 @@ static bool is_in_cloud(const char *host)
 static int check_wildcard(const char *host, struct host_why *why)
 {
         if (!strchr(host, '.'))
-                return refuse(why, "wildcard covers a top-level domain", "use at least two labels after *.");
+                return refuse_host(why, "wildcard covers a top-level domain",
+                                   "use at least two labels after *.");
 
         if (is_public_suffix(host))
-                return refuse(why, "wildcard covers a public suffix",
-                              "use the host, or one more label after *.");
+                return refuse_host(why, "wildcard covers a public suffix",
+                                   "use the host, or one more label after *.");
 
         if (is_in_cloud(host))
-                return refuse(why, "wildcard covers names of other cloud customers", "use the host");
+                return refuse_host(why, "wildcard covers names of other cloud customers", "use the host");
 
         return 0;
 }
@@ -279,7 +280,7 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
         struct host_name h = { 0 };
         if (raw.n >= 1 && raw.p[0] == '[') {
                 if (raw.n < 3 || raw.p[raw.n - 1] != ']')
-                        return refuse(why, "a bracket is not closed", NULL);
+                        return refuse_host(why, "a bracket is not closed", NULL);
                 if (canon_ipv6(span_of(raw.p + 1, raw.n - 2), &h, why) < 0)
                         return -1;
                 *ret_host = h;
@@ -291,10 +292,11 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
                 raw = span_of(raw.p + 2, raw.n - 2);
 
         if (memchr(raw.p, '*', raw.n))
-                return refuse(why, "* is allowed only as the first label of a host", "use *.example.org:443");
+                return refuse_host(why, "* is allowed only as the first label of a host",
+                                   "use *.example.org:443");
 
         if (memchr(raw.p, ':', raw.n))
-                return refuse(why, "an IPv6 address must be in brackets", "use [2001:db8::7]:443");
+                return refuse_host(why, "an IPv6 address must be in brackets", "use [2001:db8::7]:443");
 
         if (check_bytes(raw, why) < 0 || canon_labels(raw, h.text, why) < 0 || check_puny(h.text, why) < 0)
                 return -1;
@@ -304,7 +306,7 @@ int host_parse(struct span raw, struct host_name *ret_host, struct host_why *why
                 return -1;
 
         if (h.is_address && h.wildcard)
-                return refuse(why, "wildcard covers addresses", "list the addresses");
+                return refuse_host(why, "wildcard covers addresses", "list the addresses");
 
         if (h.wildcard && check_wildcard(h.text, why) < 0)
                 return -1;

@@ -14,20 +14,20 @@ struct json_in {
         struct err *e;
 };
 
-static struct source_place place(const struct json_in *x, const struct json *v)
+static struct source_place place_of(const struct json_in *x, const struct json *v)
 {
         return (struct source_place){ .file = x->file, .line = v->line, .column = v->column };
 }
 
 static int fail_json(const struct json_in *x, const struct json *v, const char *what)
 {
-        struct source_place at = place(x, v);
+        struct source_place at = place_of(x, v);
         return fail_at(x->e, &at, "%s", what);
 }
 
 static int add_token(struct json_in *x, const struct json *at, const char *text, bool quoted)
 {
-        struct token k = { .text = arena_str(&x->p->mem, text), .at = place(x, at), .quoted = quoted };
+        struct token k = { .text = arena_str(&x->p->mem, text), .at = place_of(x, at), .quoted = quoted };
         return k.text && tokens_add(&x->t, &k) == 0 ? 0 : fail_memory(x->e);
 }
 
@@ -42,10 +42,10 @@ static int check_string(struct json_in *x, const struct json *v)
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .e = x->e };
         if (v->type != JSON_STRING)
                 return fail_json(x, v, "a string must stand here");
-        return lex_check(&lex, span_of(v->str, v->len), place(x, v));
+        return lex_check(&lex, span_of(v->str, v->len), place_of(x, v));
 }
 
-static int finish(struct json_in *x)
+static int finish_line(struct json_in *x)
 {
         int r = words_read(x->p, x->t.v, x->t.n, x->e);
         x->t.n = 0;
@@ -115,7 +115,7 @@ static int door_where(struct json_in *x, const struct json *v)
 static int add_clause(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
-        return lex_line(&lex, span_of(v->str, v->len), place(x, v));
+        return lex_line(&lex, span_of(v->str, v->len), place_of(x, v));
 }
 
 static int door_ask(struct json_in *x, const struct json *v)
@@ -214,7 +214,7 @@ static bool extra_fits(const char *key, const char *word)
 
 static int unknown_key(struct json_in *x, const struct json *v, const char *const *names, size_t count)
 {
-        struct source_place at = place(x, v);
+        struct source_place at = place_of(x, v);
         (void) fail_at(x->e, &at, "unknown key \"%s\"", show_text(v->key).text);
         hint_nearest(x->e, v->key, names, count);
         if (policy_is_word(v->key))
@@ -280,7 +280,7 @@ static int read_door(struct json_in *x, const struct json *door)
                         return -1;
         }
 
-        return finish(x);
+        return finish_line(x);
 }
 
 /* ---- the other keys ---- */
@@ -297,7 +297,7 @@ static int key_doors(struct json_in *x, const struct json *v)
 
 static int key_text(struct json_in *x, const struct json *v)
 {
-        return check_string(x, v) < 0 || add_pair(x, v->key, v, v->str) < 0 ? -1 : finish(x);
+        return check_string(x, v) < 0 || add_pair(x, v->key, v, v->str) < 0 ? -1 : finish_line(x);
 }
 
 /* An empty list means, as `use none`, without even the loader. */
@@ -307,7 +307,7 @@ static int key_use(struct json_in *x, const struct json *v)
                 return -1;
         if (x->t.n == 1 && add_token(x, v, "none", false) < 0)
                 return -1;
-        return finish(x);
+        return finish_line(x);
 }
 
 /* "3 ask" of `renew` is a value and a keyword. */
@@ -333,7 +333,7 @@ static int key_limit(struct json_in *x, const struct json *v)
         for (const struct json *k = v->child; k; k = k->next) {
                 if (k->type != JSON_INT && check_string(x, k) < 0)
                         return -1;
-                if (add_token(x, k, "limit", false) < 0 || add_limit(x, k) < 0 || finish(x) < 0)
+                if (add_token(x, k, "limit", false) < 0 || add_limit(x, k) < 0 || finish_line(x) < 0)
                         return -1;
         }
 
@@ -359,7 +359,7 @@ static int key_local(struct json_in *x, const struct json *v)
 {
         if (v->type == JSON_ARRAY && !v->child)
                 return 0;
-        return add_token(x, v, "local", false) < 0 || each_string(x, v, add_quoted) < 0 ? -1 : finish(x);
+        return add_token(x, v, "local", false) < 0 || each_string(x, v, add_quoted) < 0 ? -1 : finish_line(x);
 }
 
 static int one_rule(struct json_in *x, const struct json *v)
@@ -368,7 +368,7 @@ static int one_rule(struct json_in *x, const struct json *v)
                                add_token(x, v, v->str,
                                          strcmp(v->str, "two") != 0 && strcmp(v->str, "touch") != 0) < 0
                        ? -1
-                       : finish(x);
+                       : finish_line(x);
 }
 
 static int key_rule(struct json_in *x, const struct json *v) { return each_string(x, v, one_rule); }
@@ -376,9 +376,10 @@ static int key_rule(struct json_in *x, const struct json *v) { return each_strin
 static int one_expect(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
-        if (add_token(x, v, "expect", false) < 0 || lex_line(&lex, span_of(v->str, v->len), place(x, v)) < 0)
+        if (add_token(x, v, "expect", false) < 0 ||
+            lex_line(&lex, span_of(v->str, v->len), place_of(x, v)) < 0)
                 return -1;
-        return finish(x);
+        return finish_line(x);
 }
 
 static int key_expect(struct json_in *x, const struct json *v) { return each_string(x, v, one_expect); }
@@ -386,9 +387,9 @@ static int key_expect(struct json_in *x, const struct json *v) { return each_str
 static int one_warm(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
-        if (add_token(x, v, "warm", false) < 0 || lex_line(&lex, span_of(v->str, v->len), place(x, v)) < 0)
+        if (add_token(x, v, "warm", false) < 0 || lex_line(&lex, span_of(v->str, v->len), place_of(x, v)) < 0)
                 return -1;
-        return finish(x);
+        return finish_line(x);
 }
 
 static int key_warm(struct json_in *x, const struct json *v) { return each_string(x, v, one_warm); }
@@ -423,7 +424,7 @@ static int read_root(struct json_in *x, const struct json *root)
                         return -1;
         }
 
-        return x->t.n > 0 ? finish(x) : 0;
+        return x->t.n > 0 ? finish_line(x) : 0;
 }
 
 int json_read_policy(struct policy *p, const char *file, struct span text, struct err *e)

@@ -60,7 +60,7 @@ struct cursor {
 static bool more(const struct cursor *c) { return c->i < c->line.n; }
 static bool blank(const struct cursor *c) { return c->line.p[c->i] == ' ' || c->line.p[c->i] == '\t'; }
 
-static void advance(struct cursor *c)
+static void advance_cursor(struct cursor *c)
 {
         c->i++;
         if (!more(c) || (c->line.p[c->i] & 0xc0) != 0x80)
@@ -75,9 +75,9 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
         if (!t->text)
                 return fail_memory(x->e);
 
-        for (advance(c); more(c) && c->line.p[c->i] != '"'; advance(c)) {
+        for (advance_cursor(c); more(c) && c->line.p[c->i] != '"'; advance_cursor(c)) {
                 if (c->line.p[c->i] == '\\') {
-                        advance(c);
+                        advance_cursor(c);
                         if (!more(c) || (c->line.p[c->i] != '"' && c->line.p[c->i] != '\\')) {
                                 (void) fail_at(x->e, &c->at,
                                                "a backslash in quotes stands only before \" or \\");
@@ -90,10 +90,10 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
         if (!more(c))
                 return fail_at(x->e, &t->at, "unterminated quote");
 
-        advance(c);
+        advance_cursor(c);
         if (more(c) && c->line.p[c->i] == '?') {
                 t->optional = true;
-                advance(c);
+                advance_cursor(c);
         }
 
         if (more(c) && !blank(c))
@@ -105,7 +105,7 @@ static int lex_quoted(const struct lexer *x, struct cursor *c, struct token *t)
 static int lex_plain(const struct lexer *x, struct cursor *c, struct token *t)
 {
         size_t start = c->i;
-        for (; more(c) && !blank(c); advance(c)) {
+        for (; more(c) && !blank(c); advance_cursor(c)) {
                 if (c->line.p[c->i] != '"')
                         continue;
                 (void) fail_at(x->e, &c->at, "a quote can only begin a token");
@@ -127,7 +127,7 @@ int lex_line(const struct lexer *x, struct span line, struct source_place from)
 
         for (;;) {
                 while (more(&c) && blank(&c))
-                        advance(&c);
+                        advance_cursor(&c);
                 if (!more(&c) || line.p[c.i] == '#')
                         return 0;
                 struct token t = { .at = c.at };

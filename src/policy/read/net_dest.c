@@ -10,7 +10,7 @@ struct dest { /* one destination being read */
         struct err *e;
 };
 
-static int refuse(const struct dest *x, const char *what, const char *hint)
+static int refuse_dest(const struct dest *x, const char *what, const char *hint)
 {
         (void) fail_at(x->e, &x->t->at, "\"%s\": %s", show_text(x->t->text).text, what);
         return hint ? err_hint(x->e, "%s", hint) : -1;
@@ -21,10 +21,10 @@ static int read_host(const struct dest *x, struct span raw)
         struct host_name h;
         struct host_why why;
         if (host_parse(raw, &h, &why) < 0)
-                return refuse(x, why.what, why.hint);
+                return refuse_dest(x, why.what, why.hint);
 
         if (h.wildcard && (x->flags & NET_IN_EFFECT))
-                return refuse(x, "an effect reaches one host, not a wildcard", NULL);
+                return refuse_dest(x, "an effect reaches one host, not a wildcard", NULL);
 
         x->d->wildcard = h.wildcard;
         x->d->is_address = h.is_address;
@@ -36,7 +36,7 @@ static int read_port(const struct dest *x, struct span raw)
 {
         uint64_t v;
         if (str_to_u64(raw, &v) < 0 || v == 0 || v > 65535)
-                return refuse(x, "the port must be a number from 1 to 65535", NULL);
+                return refuse_dest(x, "the port must be a number from 1 to 65535", NULL);
         x->d->port = (uint16_t) v;
         return 0;
 }
@@ -67,17 +67,18 @@ static int read_path(const struct dest *x, struct span raw)
                 raw = span_str("/");
 
         if (raw.n == 0)
-                return refuse(x, "the path is missing", "end it in / for one page, in /** for all below");
+                return refuse_dest(x, "the path is missing",
+                                   "end it in / for one page, in /** for all below");
 
         x->d->path = arena_alloc(x->mem, raw.n + 1);
         if (!x->d->path)
                 return fail_memory(x->e);
 
         if (url_path_parse(raw, x->d->path, &x->d->path_tail, &why) < 0)
-                return refuse(x, why.what, why.hint);
+                return refuse_dest(x, why.what, why.hint);
 
         if (x->d->path_tail && (x->flags & NET_IN_EFFECT))
-                return refuse(x, "an effect asks for one path, not for **", NULL);
+                return refuse_dest(x, "an effect asks for one path, not for **", NULL);
 
         return 0;
 }
@@ -94,7 +95,7 @@ static int read_url(const struct dest *x, struct span rest, bool tls)
         x->d->tls = tls;
         x->d->port = tls ? 443 : 80;
         if (n > 0 && memchr(authority.p, '@', n))
-                return refuse(x, "a URL cannot carry a user name", "for credentials use `with NAME`");
+                return refuse_dest(x, "a URL cannot carry a user name", "for credentials use `with NAME`");
 
         if (read_host(x, span_of(rest.p, colon)) < 0)
                 return -1;
@@ -115,8 +116,8 @@ static int read_place(const struct dest *x, struct span rest)
                 return fail_memory(x->e);
 
         if (!name_ok(x->d->host, "-") || strpbrk(x->d->host, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
-                return refuse(x, "a place name has lower-case letters, digits and -",
-                              "use @name/path or @name/**");
+                return refuse_dest(x, "a place name has lower-case letters, digits and -",
+                                   "use @name/path or @name/**");
 
         return read_path(x, span_of(rest.p + n, rest.n - n));
 }
@@ -146,13 +147,14 @@ static int read_host_port(const struct dest *x, struct span raw)
         size_t colon = port_at(raw);
         x->d->form = NET_HOST_PORT;
         if (raw.n > 0 && memchr(raw.p, '/', raw.n))
-                return refuse(x, "neither host:port nor a URL", "use host:443 or https://host/path/**");
+                return refuse_dest(x, "neither host:port nor a URL", "use host:443 or https://host/path/**");
 
         if (colon == raw.n && net_method_known(x->t->text)) /* the order of cordon-why(1) */
-                return refuse(x, "the destination must come before its methods", "use https://host/** GET");
+                return refuse_dest(x, "the destination must come before its methods",
+                                   "use https://host/** GET");
 
         if (colon == raw.n)
-                return refuse(x, "the port is missing", hint_of_word(x->t->text));
+                return refuse_dest(x, "the port is missing", hint_of_word(x->t->text));
 
         if (read_host(x, span_of(raw.p, colon)) < 0)
                 return -1;
@@ -196,8 +198,8 @@ int net_dest_parse(struct arena *mem, const struct token *t, unsigned flags, str
         }
 
         if (strstr(t->text, "://"))
-                return refuse(&x, "only http and https can be inspected",
-                              "use host:port for another protocol");
+                return refuse_dest(&x, "only http and https can be inspected",
+                                   "use host:port for another protocol");
 
         return read_host_port(&x, s);
 }

@@ -88,7 +88,7 @@ static int unknown_root(const struct scope *s, const struct source_place *at, co
 }
 
 /* Resolves `.`, `..` and `//` in place; false when `..` climbs above the root. */
-static bool clean(char *path)
+static bool clean_path(char *path)
 {
         size_t out = 0;
         for (const char *p = path; *p;) {
@@ -115,7 +115,8 @@ static bool clean(char *path)
         return true;
 }
 
-static char *joined(const struct scope *s, const struct source_place *at, const char *base, const char *rest)
+static char *join_paths(const struct scope *s, const struct source_place *at, const char *base,
+                        const char *rest)
 {
         char *p = arena_alloc(s->mem, strlen(base) + strlen(rest) + 2);
         if (!p) {
@@ -124,7 +125,7 @@ static char *joined(const struct scope *s, const struct source_place *at, const 
         }
 
         (void) stpcpy(stpcpy(stpcpy(p, base), "/"), rest);
-        if (!clean(p)) {
+        if (!clean_path(p)) {
                 (void) fail_at(s->e, at, "\"%s\" goes above /", show_text(rest).text);
                 return NULL;
         }
@@ -140,7 +141,7 @@ static char *joined(const struct scope *s, const struct source_place *at, const 
 char *path_expand(const struct scope *s, const struct source_place *at, const char *raw)
 {
         if (raw[0] == '/')
-                return joined(s, at, "", raw);
+                return join_paths(s, at, "", raw);
 
         int i = root_find(raw);
         if (i < 0 && (raw[0] == '{' || raw[0] == '~')) {
@@ -155,7 +156,7 @@ char *path_expand(const struct scope *s, const struct source_place *at, const ch
                 return NULL;
         }
 
-        return joined(s, at, base, i < 0 ? raw : raw + strlen(roots[i].name));
+        return join_paths(s, at, base, i < 0 ? raw : raw + strlen(roots[i].name));
 }
 
 static bool is_bare(const char *raw) { return !strchr(raw, '/') && raw[0] != '{' && raw[0] != '~'; }

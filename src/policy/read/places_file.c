@@ -38,7 +38,7 @@ int policy_stage_find(const char *name, enum policy_stage *ret_stage)
         return -1;
 }
 
-static struct place *find(const struct policy_places *p, const char *name)
+static struct place *find_place(const struct policy_places *p, const char *name)
 {
         for (size_t i = 0; p && i < p->n; i++)
                 if (strcmp(p->v[i].name, name) == 0)
@@ -48,7 +48,7 @@ static struct place *find(const struct policy_places *p, const char *name)
 
 static struct place *find_or_add(struct policy_places *p, char *name)
 {
-        struct place *x = find(p, name);
+        struct place *x = find_place(p, name);
         if (x || vec_room((void **) &p->v, p->n, &p->cap, sizeof *p->v) < 0)
                 return x;
         x = &p->v[p->n++];
@@ -201,7 +201,7 @@ void policy_places_free(struct policy_places *p)
 const struct policy_place_url *policy_place_asked(const struct policy_places *p, const char *place,
                                                   enum policy_stage stage)
 {
-        const struct place *x = find(p, place);
+        const struct place *x = find_place(p, place);
         if (x && x->url[POLICY_STAGE_LIVE].host)
                 return &x->url[POLICY_STAGE_LIVE];
         return x && x->url[stage].host ? &x->url[stage] : NULL;
@@ -210,13 +210,13 @@ const struct policy_place_url *policy_place_asked(const struct policy_places *p,
 const struct policy_place_url *policy_place_target(const struct policy_places *p, const char *place,
                                                    enum policy_stage stage)
 {
-        const struct place *x = find(p, place);
+        const struct place *x = find_place(p, place);
         return x && x->url[stage].host ? &x->url[stage] : NULL;
 }
 
 struct label place_label(const struct policy_places *p, const char *place)
 {
-        const struct place *x = find(p, place);
+        const struct place *x = find_place(p, place);
         return x ? x->label : (struct label){ 0 };
 }
 

@@ -25,7 +25,7 @@ static bool is_forbidden(uint32_t code)
         return false;
 }
 
-static uint32_t adapt(uint32_t delta, uint32_t points, bool first)
+static uint32_t adapt_bias(uint32_t delta, uint32_t points, bool first)
 {
         uint32_t k = 0;
         delta = first ? delta / DAMP : delta / 2;
@@ -35,18 +35,18 @@ static uint32_t adapt(uint32_t delta, uint32_t points, bool first)
         return k + (BASE - T_MIN + 1) * delta / (delta + SKEW);
 }
 
-static int digit(uint8_t c)
+static int digit_value(uint8_t c)
 {
         return c >= 'a' && c <= 'z' ? c - 'a' : c >= '0' && c <= '9' ? c - '0' + 26 : -1;
 }
 
 /* One variable-length integer at *at. Kept far below 64 bits; false: it has no end, or is too large for
  * any name. */
-static bool number(struct span s, size_t *at, uint32_t bias, uint64_t *ret)
+static bool read_number(struct span s, size_t *at, uint32_t bias, uint64_t *ret)
 {
         uint64_t weight = 1, v = 0;
         for (uint32_t k = BASE;; k += BASE) {
-                int d = *at < s.n ? digit(s.p[(*at)++]) : -1;
+                int d = *at < s.n ? digit_value(s.p[(*at)++]) : -1;
                 uint32_t t = k <= bias ? T_MIN : k >= bias + T_MAX ? T_MAX : k - bias;
                 if (d < 0 || weight > UINT32_MAX)
                         return false;
@@ -74,11 +74,11 @@ bool puny_valid(struct span s)
 
         while (at < s.n) {
                 bool first = i == 0 && code == FIRST_CODE;
-                if (!number(s, &at, bias, &delta))
+                if (!read_number(s, &at, bias, &delta))
                         return false;
                 i += delta;
                 points++;
-                bias = adapt((uint32_t) delta, points, first);
+                bias = adapt_bias((uint32_t) delta, points, first);
                 code += i / points;
                 i = i % points + 1;
                 if (code > CODE_MAX || is_forbidden((uint32_t) code))

@@ -4,13 +4,13 @@
 #include "base/str.h"
 #include "policy/internal.h"
 
-static int refuse(struct host_why *why, const char *what, const char *hint)
+static int refuse_path(struct host_why *why, const char *what, const char *hint)
 {
         *why = (struct host_why){ what, hint };
         return -1;
 }
 
-static bool unreserved(uint8_t c)
+static bool is_unreserved(uint8_t c)
 {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                (c && strchr("-._~", c));
@@ -38,16 +38,16 @@ static int put_escape(struct canon *c, struct span raw, size_t i, struct host_wh
         static const char up[] = "0123456789ABCDEF";
         int a = i + 2 < raw.n ? str_hex(raw.p[i + 1]) : -1, b = i + 2 < raw.n ? str_hex(raw.p[i + 2]) : -1;
         if (a < 0 || b < 0)
-                return refuse(why, "% must be followed by two hexadecimal digits", NULL);
+                return refuse_path(why, "% must be followed by two hexadecimal digits", NULL);
 
         uint8_t v = (uint8_t) (a << 4 | b);
         if (v < 0x20 || v == 0x7f || strchr("./\\%;", v))
-                return refuse(why, "escaped dot, slash, backslash, percent, semicolon or control character",
-                              NULL);
+                return refuse_path(
+                        why, "escaped dot, slash, backslash, percent, semicolon or control character", NULL);
 
         char text[3] = { '%', up[v >> 4], up[v & 15] };
         char self = (char) v;
-        return unreserved(v) ? append_byte(c, v, &self, 1) : append_byte(c, v, text, 3);
+        return is_unreserved(v) ? append_byte(c, v, &self, 1) : append_byte(c, v, text, 3);
 }
 
 static int check_segments(const char *path, struct host_why *why)
@@ -55,9 +55,9 @@ static int check_segments(const char *path, struct host_why *why)
         for (const char *p = path; (p = strchr(p, '/')); p++) {
                 size_t n = strcspn(p + 1, "/");
                 if (n == 0 && p[1] == '/')
-                        return refuse(why, "// in the path", NULL);
+                        return refuse_path(why, "// in the path", NULL);
                 if ((n == 1 && p[1] == '.') || (n == 2 && p[1] == '.' && p[2] == '.'))
-                        return refuse(why, ". or .. segment in the path", "use the path itself");
+                        return refuse_path(why, ". or .. segment in the path", "use the path itself");
         }
 
         return 0;
@@ -66,16 +66,16 @@ static int check_segments(const char *path, struct host_why *why)
 static int refuse_byte(uint8_t c, struct host_why *why)
 {
         if (c == '*')
-                return refuse(why, "* in the path", "** alone may end a path, as its last segment");
+                return refuse_path(why, "* in the path", "** alone may end a path, as its last segment");
 
         if (c == '?' || c == '#')
-                return refuse(why, "a query or fragment cannot be part of a door",
-                              "a path covers all its queries");
+                return refuse_path(why, "a query or fragment cannot be part of a door",
+                                   "a path covers all its queries");
 
         if (c >= 0x80)
-                return refuse(why, "the path is not plain ASCII", "use %XX for other characters");
+                return refuse_path(why, "the path is not plain ASCII", "use %XX for other characters");
 
-        return refuse(why, "invalid character in the path", "use %XX if you mean it");
+        return refuse_path(why, "invalid character in the path", "use %XX if you mean it");
 }
 
 int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_why *why)
@@ -83,11 +83,11 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
         struct canon c = { .out = ret_path };
         bool tail = raw.n >= 3 && memcmp(raw.p + raw.n - 3, "/**", 3) == 0;
         if (raw.n == 0 || raw.p[0] != '/')
-                return refuse(why, "the path must begin with /", NULL);
+                return refuse_path(why, "the path must begin with /", NULL);
 
         raw.n -= tail ? 2 : 0;
         if (raw.n >= sizeof c.plain)
-                return refuse(why, "the path is too long", NULL);
+                return refuse_path(why, "the path is too long", NULL);
 
         for (size_t i = 0; i < raw.n; i++) {
                 uint8_t b = raw.p[i];
@@ -95,7 +95,7 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
                         if (put_escape(&c, raw, i, why) < 0)
                                 return -1;
                         i += 2;
-                } else if (unreserved(b) || (b && strchr("/!$&'()+,=:@", b))) {
+                } else if (is_unreserved(b) || (b && strchr("/!$&'()+,=:@", b))) {
                         char self = (char) b;
                         (void) append_byte(&c, b, &self, 1);
                 } else {
@@ -105,7 +105,7 @@ int url_path_parse(struct span raw, char *ret_path, bool *ret_tail, struct host_
 
         ret_path[c.n] = '\0';
         if (!str_is_utf8(span_of(c.plain, c.n_plain)))
-                return refuse(why, "the escapes of the path are not UTF-8", NULL);
+                return refuse_path(why, "the escapes of the path are not UTF-8", NULL);
 
         *ret_tail = tail;
         return check_segments(ret_path, why);

@@ -41,7 +41,7 @@ static int find_text(struct gather *g, const struct use_line *u, struct span *re
         return err_in(g->scope.e, "%s: use %s", policy_place(&u->at, at, sizeof at), u->name);
 }
 
-static bool seen(const struct gather *g, const char *name)
+static bool is_seen(const struct gather *g, const char *name)
 {
         for (size_t i = 0; i < g->n_seen; i++)
                 if (strcmp(g->seen[i], name) == 0)
@@ -49,7 +49,7 @@ static bool seen(const struct gather *g, const char *name)
         return false;
 }
 
-static int remember(struct gather *g, const struct use_line *u)
+static int remember_use(struct gather *g, const struct use_line *u)
 {
         if (g->n_seen == USE_MAX)
                 return fail_at(g->scope.e, &u->at, "more than %d policies are used", USE_MAX);
@@ -226,10 +226,10 @@ static int take_use(struct gather *g, const struct use_line *u, const struct use
         if (check_chain(g, u, chain) < 0)
                 return -1;
 
-        if (seen(g, u->name))
+        if (is_seen(g, u->name))
                 return check_again(g, u);
 
-        if (remember(g, u) < 0)
+        if (remember_use(g, u) < 0)
                 return -1;
 
         struct policy *p = policy_new();

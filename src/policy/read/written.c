@@ -92,7 +92,7 @@ static int absorb_limits(struct policy *p, const struct policy *from, struct err
         return 0;
 }
 
-static int room(void **v, size_t n, size_t *cap, size_t more, size_t size)
+static int make_room(void **v, size_t n, size_t *cap, size_t more, size_t size)
 {
         while (*cap < n + more)
                 if (vec_room(v, *cap, cap, size) < 0)
@@ -102,16 +102,17 @@ static int room(void **v, size_t n, size_t *cap, size_t more, size_t size)
 
 static int absorb_room(struct policy *p, const struct policy *from)
 {
-        return room((void **) &p->doors, p->n_doors, &p->cap_doors, from->n_doors, sizeof *p->doors) < 0 ||
-                               room((void **) &p->uses, p->n_uses, &p->cap_uses, from->n_uses,
-                                    sizeof *p->uses) < 0 ||
-                               room((void **) &p->expects, p->n_expects, &p->cap_expects, from->n_expects,
-                                    sizeof *p->expects) < 0
+        return make_room((void **) &p->doors, p->n_doors, &p->cap_doors, from->n_doors, sizeof *p->doors) <
+                                       0 ||
+                               make_room((void **) &p->uses, p->n_uses, &p->cap_uses, from->n_uses,
+                                         sizeof *p->uses) < 0 ||
+                               make_room((void **) &p->expects, p->n_expects, &p->cap_expects,
+                                         from->n_expects, sizeof *p->expects) < 0
                        ? -1
                        : 0;
 }
 
-static void append(void *to, size_t *n, const void *from, size_t more, size_t size)
+static void append_rows(void *to, size_t *n, const void *from, size_t more, size_t size)
 {
         if (more > 0)
                 memcpy((char *) to + *n * size, from, more * size);
@@ -154,9 +155,9 @@ int policy_absorb(struct policy *p, struct policy *from, struct err *e)
         p->rules |= from->rules;
         memcpy(p->limit_at, trial.limit_at, sizeof p->limit_at);
         p->file = p->file ? p->file : from->file;
-        append(p->doors, &p->n_doors, from->doors, from->n_doors, sizeof *p->doors);
-        append(p->uses, &p->n_uses, from->uses, from->n_uses, sizeof *p->uses);
-        append(p->expects, &p->n_expects, from->expects, from->n_expects, sizeof *p->expects);
+        append_rows(p->doors, &p->n_doors, from->doors, from->n_doors, sizeof *p->doors);
+        append_rows(p->uses, &p->n_uses, from->uses, from->n_uses, sizeof *p->uses);
+        append_rows(p->expects, &p->n_expects, from->expects, from->n_expects, sizeof *p->expects);
         arena_join(&p->mem, &from->mem);
         return 0;
 }

@@ -194,7 +194,7 @@ static bool is_printable(const struct param *x)
 
 static bool is_one_text(const struct param *x) { return x->kind == PARAM_TEXT || x->kind == PARAM_STRING; }
 
-static bool widen(struct net_bound *b, const struct fault *f, char **values)
+static bool widen_bound(struct net_bound *b, const struct fault *f, char **values)
 {
         int64_t v = 0;
         size_t n = 0;
@@ -287,7 +287,7 @@ bool bounds_widened(const struct net_dest *d, const struct params *p, struct buf
                 }
                 if (f.kind == FAULT_EXTRA
                             ? w.bound_count == BOUNDS_MAX || !just_this(f.param, &own[w.bound_count++])
-                            : !widen(&own[i], &f, values[i]))
+                            : !widen_bound(&own[i], &f, values[i]))
                         return false;
         }
 

@@ -276,7 +276,7 @@ static size_t count_own(const struct checked_policy *c, enum door_kind k)
         return n;
 }
 
-static void sentence(const struct checked_policy *c, enum door_kind k, const char *text, struct buf *out)
+static void put_sentence(const struct checked_policy *c, enum door_kind k, const char *text, struct buf *out)
 {
         if (count_own(c, k) == 0)
                 return;
@@ -318,12 +318,12 @@ static void worst_files(const struct checked_policy *c, struct buf *out)
                 buf_printf(out, "- It can read program files of this host (the stock doors above)%s.\n",
                            own ? "" : ", and no file of yours");
 
-        sentence(c, DOOR_READ, "It can read everything in", out);
+        put_sentence(c, DOOR_READ, "It can read everything in", out);
         worst_readable_programs(c, out);
-        sentence(c, DOOR_EDIT,
-                 "It can read, and change in a private overlay that you review before applying it,", out);
-        sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
-                 out);
+        put_sentence(c, DOOR_EDIT,
+                     "It can read, and change in a private overlay that you review before applying it,", out);
+        put_sentence(c, DOOR_WRITE, "It can read, overwrite and delete, at once and for good, everything in",
+                     out);
         if (count_of(c, DOOR_WRITE, DOOR_WRITE) == 0)
                 buf_puts(out, "- It can change nothing on this host by itself.\n");
 }
@@ -467,12 +467,12 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
                          "- No net door is open, but the programs behind its sockets may send for it.\n");
         }
 
-        sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
+        put_sentence(c, DOOR_SOCK, "It can ask for anything that the program behind it does for you:", out);
         worst_sockets(c, out);
-        sentence(c, DOOR_SIGN, "It can sign anything as you, commits and logins alike, with", out);
-        sentence(c, DOOR_DECRYPT, "It can read whatever it has that was encrypted to", out);
+        put_sentence(c, DOOR_SIGN, "It can sign anything as you, commits and logins alike, with", out);
+        put_sentence(c, DOOR_DECRYPT, "It can read whatever it has that was encrypted to", out);
         worst_devices(c, out);
-        sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
+        put_sentence(c, DOOR_LISTEN, "It can answer whatever connects to these ports of the loopback:", out);
         for (size_t i = c->live.start[DOOR_NET]; i < c->live.start[DOOR_NET + 1]; i++)
                 if (c->live.v[i].net.credential)
                         buf_printf(out, "- It can act with the credential \"%s\", but not learn it.\n",
@@ -488,8 +488,8 @@ static void worst_network(const struct checked_policy *c, struct buf *out)
 static void worst_rest(const struct checked_policy *c, struct buf *out)
 {
         char a[32], b[32], d[32], e[32];
-        sentence(c, DOOR_ENV, "It can read the values of", out);
-        sentence(c, DOOR_OUT, "It can pass hostile bytes to the readers of", out);
+        put_sentence(c, DOOR_ENV, "It can read the values of", out);
+        put_sentence(c, DOOR_OUT, "It can pass hostile bytes to the readers of", out);
         buf_printf(
                 out,
                 "- It can use up to %s of time, %s of memory, %s of disk and %llu process%s, and print %s.\n",
@@ -515,7 +515,7 @@ static void worst_rest(const struct checked_policy *c, struct buf *out)
                               "sampling only.\n");
 }
 
-static void worst(const struct checked_policy *c, struct buf *out)
+static void put_worst(const struct checked_policy *c, struct buf *out)
 {
         worst_root(c, out);
         worst_files(c, out);
@@ -556,7 +556,7 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
         buf_printf(out, "\nWall: %s%s\n", wall_name(c->wall),
                    c->without & WITHOUT_COMPILER ? " without compiler" : "");
         buf_puts(out, "\nThe worst a hostile guest could do:\n");
-        worst(c, out);
+        put_worst(c, out);
         if (s)
                 staged_text(c, s, out);
 }
@@ -565,7 +565,7 @@ void policy_doors_json(const struct checked_policy *c, const struct policy_stage
 {
         AUTO_BUF(w);
         bool first = true;
-        worst(c, &w);
+        put_worst(c, &w);
         out->failed = out->failed || w.failed || !policy_digest(c)[0];
         buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
         policy_canonical_json(c, out);

@@ -250,7 +250,7 @@ static bool has_both(const struct door *d)
         return reads && acts;
 }
 
-static bool belongs(const struct door *d, enum part p)
+static bool door_is_part(const struct door *d, enum part p)
 {
         if (d->from_stock || d->kind == DOOR_IN || d->kind == DOOR_OUT)
                 return false;
@@ -287,7 +287,7 @@ static size_t put_part(const struct checked_policy *c, enum part p, char *declas
         put_uses(c, out);
         for (size_t i = 0; i < c->live.n; i++) {
                 const struct door *d = &c->live.v[i];
-                if (!belongs(d, p))
+                if (!door_is_part(d, p))
                         continue;
                 if (d->kind == DOOR_NET)
                         put_net(d, p, declassify, out);

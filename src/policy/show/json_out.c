@@ -13,7 +13,7 @@ struct json_out {
         bool first; /* of the object or list that is open */
 };
 
-static void newline(struct json_out *o)
+static void put_newline(struct json_out *o)
 {
         if (!o->pretty)
                 return;
@@ -34,59 +34,59 @@ static void close_with(struct json_out *o, char c)
         bool empty = o->first;
         o->depth--;
         if (!empty)
-                newline(o);
+                put_newline(o);
         buf_putc(o->b, c);
         o->first = false;
 }
 
-static void next(struct json_out *o)
+static void next_item(struct json_out *o)
 {
         if (!o->first)
                 buf_putc(o->b, ',');
-        newline(o);
+        put_newline(o);
         o->first = false;
 }
 
-static void key(struct json_out *o, const char *k)
+static void put_key(struct json_out *o, const char *k)
 {
-        next(o);
+        next_item(o);
         buf_json(o->b, span_str(k));
         buf_puts(o->b, o->pretty ? ": " : ":");
 }
 
-static void item(struct json_out *o, struct span s)
+static void put_item(struct json_out *o, struct span s)
 {
-        next(o);
+        next_item(o);
         buf_json(o->b, s);
 }
 
 static void list_begin(struct json_out *o, const char *k)
 {
-        key(o, k);
+        put_key(o, k);
         open_with(o, '[');
 }
 
-static void text(struct json_out *o, const char *k, const char *v)
+static void put_text(struct json_out *o, const char *k, const char *v)
 {
         if (!v)
                 return;
-        key(o, k);
+        put_key(o, k);
         buf_json(o->b, span_str(v));
 }
 
-static void list(struct json_out *o, const char *k, char *const *v)
+static void put_list(struct json_out *o, const char *k, char *const *v)
 {
         if (!v)
                 return;
 
         list_begin(o, k);
         for (; *v; v++)
-                item(o, span_str(*v));
+                put_item(o, span_str(*v));
 
         close_with(o, ']');
 }
 
-static void cap(struct json_out *o, const struct net_dest *n)
+static void put_cap(struct json_out *o, const struct net_dest *n)
 {
         char texts[NET_CAP__COUNT][NET_CAP_TEXT];
         char *v[NET_CAP__COUNT + 1] = { 0 };
@@ -97,12 +97,12 @@ static void cap(struct json_out *o, const struct net_dest *n)
                         v[k++] = net_cap_text(n, c, texts[c]);
 
         if (k == 1)
-                text(o, "cap", v[0]);
+                put_text(o, "cap", v[0]);
         else if (k > 1)
-                list(o, "cap", v);
+                put_list(o, "cap", v);
 }
 
-static void ask(struct json_out *o, const struct door_ask *a)
+static void put_ask(struct json_out *o, const struct door_ask *a)
 {
         struct buf texts[ASK_CLAUSES] = { { 0 } };
         if (!a->on)
@@ -112,7 +112,7 @@ static void ask(struct json_out *o, const struct door_ask *a)
         list_begin(o, "ask");
         for (size_t i = 0; i < n; i++) {
                 o->b->failed = o->b->failed || texts[i].failed;
-                item(o, buf_span(&texts[i]));
+                put_item(o, buf_span(&texts[i]));
                 buf_done(&texts[i]);
         }
 
@@ -120,7 +120,7 @@ static void ask(struct json_out *o, const struct door_ask *a)
 }
 
 /* "label": ["private:a", "untrusted"] */
-static void labels(struct json_out *o, const char *k, const char *words)
+static void put_labels(struct json_out *o, const char *k, const char *words)
 {
         if (!words)
                 return;
@@ -128,13 +128,13 @@ static void labels(struct json_out *o, const char *k, const char *words)
         list_begin(o, k);
         for (size_t n; *words; words += n + (words[n] == ' ')) {
                 n = strcspn(words, " ");
-                item(o, span_of(words, n));
+                put_item(o, span_of(words, n));
         }
 
         close_with(o, ']');
 }
 
-static void touches(struct json_out *o, const struct net_dest *n)
+static void put_touches(struct json_out *o, const struct net_dest *n)
 {
         if (!n->touches)
                 return;
@@ -142,12 +142,12 @@ static void touches(struct json_out *o, const struct net_dest *n)
         list_begin(o, "touches");
         for (unsigned i = 0; i < NET_TOUCH__COUNT; i++)
                 if (n->touches & 1u << i)
-                        item(o, span_str(net_touch_word(i)));
+                        put_item(o, span_str(net_touch_word(i)));
 
         close_with(o, ']');
 }
 
-static void bounds(struct json_out *o, const struct net_dest *n)
+static void put_bounds(struct json_out *o, const struct net_dest *n)
 {
         if (!n->bounds)
                 return;
@@ -158,14 +158,14 @@ static void bounds(struct json_out *o, const struct net_dest *n)
                 const char *place = bounds_place_ends(n, i);
                 bound_print(&n->bounds[i], &word);
                 o->b->failed = o->b->failed || word.failed;
-                item(o, buf_span(&word));
+                put_item(o, buf_span(&word));
                 if (place) {
-                        item(o, span_str(place));
+                        put_item(o, span_str(place));
                 }
         }
 
         if (n->only) {
-                item(o, span_str("only"));
+                put_item(o, span_str("only"));
         }
 
         close_with(o, ']');
@@ -199,9 +199,9 @@ static const char *const door_keys[] = {
         "sock",    "tool", "touches",  "until", "where",      "with",    "write",
 };
 
-static void number(struct json_out *o, const char *k, unsigned v)
+static void put_number(struct json_out *o, const char *k, unsigned v)
 {
-        key(o, k);
+        put_key(o, k);
         buf_printf(o->b, "%u", v);
 }
 
@@ -210,7 +210,7 @@ static void handle_type(struct json_out *o, const char *k, const struct door *d)
         AUTO_BUF(type);
         policy_put_type(d, &type);
         o->b->failed |= type.failed;
-        text(o, k, buf_str(&type));
+        put_text(o, k, buf_str(&type));
 }
 
 static bool is_key_door(const struct door *d) { return d->kind == DOOR_SIGN || d->kind == DOOR_DECRYPT; }
@@ -221,50 +221,50 @@ static void door_member(struct json_out *o, const struct door *d, const char *k,
         bool handle = d->kind == DOOR_IN || d->kind == DOOR_OUT ||
                       (d->kind == DOOR_NET && d->type != HANDLE_BINARY);
         if (strcmp(k, policy_gpu_line(d) ? "gpu" : policy_door_word(d->kind)) == 0)
-                text(o, k, value);
+                put_text(o, k, value);
         else if (strcmp(k, "ask") == 0)
-                ask(o, &d->ask);
+                put_ask(o, &d->ask);
         else if (strcmp(k, "label") == 0)
-                labels(o, k, d->flow.label);
+                put_labels(o, k, d->flow.label);
         else if (strcmp(k, "accepts") == 0)
-                labels(o, k, d->flow.accepts);
+                put_labels(o, k, d->flow.accepts);
         else if (strcmp(k, "declassify") == 0)
-                labels(o, k, d->flow.declassify);
+                put_labels(o, k, d->flow.declassify);
         else if (strcmp(k, "endorse") == 0 && d->flow.endorse)
-                number(o, k, d->flow.endorse);
+                put_number(o, k, d->flow.endorse);
         else if (strcmp(k, "as") == 0 && handle)
                 handle_type(o, k, d);
         else if (strcmp(k, "max") == 0 && (handle || (is_key_door(d) && d->max)))
-                text(o, k, str_from_size(d->max, tmp));
+                put_text(o, k, str_from_size(d->max, tmp));
         else if (strcmp(k, "cap") == 0)
-                cap(o, &d->net);
+                put_cap(o, &d->net);
         else if (strcmp(k, "except") == 0)
-                list(o, k, d->except);
+                put_list(o, k, d->except);
         else if (strcmp(k, "methods") == 0)
-                list(o, k, d->net.methods);
+                put_list(o, k, d->net.methods);
         else if (strcmp(k, "reach") == 0)
-                text(o, k, net_reach_word(d->net.reach));
+                put_text(o, k, net_reach_word(d->net.reach));
         else if (strcmp(k, "touches") == 0)
-                touches(o, &d->net);
+                put_touches(o, &d->net);
         else if (strcmp(k, "until") == 0 && d->until)
-                text(o, k, date_print(d->until, tmp));
+                put_text(o, k, date_print(d->until, tmp));
         else if (strcmp(k, "where") == 0)
-                bounds(o, &d->net);
+                put_bounds(o, &d->net);
         else if (strcmp(k, "with") == 0)
-                text(o, k, d->net.credential);
+                put_text(o, k, d->net.credential);
 
         if (strcmp(k, "optional") == 0 && d->optional && strcmp(door_key(d), "*") != 0) {
-                key(o, k);
+                put_key(o, k);
                 buf_puts(o->b, "true");
         }
 }
 
-static void door(struct json_out *o, const struct door *d)
+static void put_door(struct json_out *o, const struct door *d)
 {
         AUTO_BUF(value);
         main_value(d, &value);
         o->b->failed = o->b->failed || value.failed;
-        next(o);
+        next_item(o);
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(door_keys); i++)
                 door_member(o, d, door_keys[i], buf_str(&value));
@@ -279,15 +279,15 @@ static const enum limit_key limits_by_name[] = {
 };
 _Static_assert(COUNT(limits_by_name) == LIMIT_KEY__COUNT, "each limit once");
 
-static void limit(struct json_out *o, const struct policy_limits *l, enum limit_key k)
+static void put_limit(struct json_out *o, const struct policy_limits *l, enum limit_key k)
 {
         char value[32], all[40];
         (void) snprintf(all, sizeof all, "%s%s", limit_print(k, l->value[k], value), policy_limit_ask(l, k));
         if (l->value[k] > 0)
-                text(o, policy_limit_name(k), all);
+                put_text(o, policy_limit_name(k), all);
 }
 
-static void warms(struct json_out *o, const struct checked_policy *c)
+static void put_warms(struct json_out *o, const struct checked_policy *c)
 {
         if (!c->warm[WARM_PYTHON3].text && !c->warm[WARM_NODE].text)
                 return;
@@ -295,26 +295,26 @@ static void warms(struct json_out *o, const struct checked_policy *c)
         list_begin(o, "warm");
         for (int i = 0; i < WARM__COUNT; i++)
                 if (c->warm[i].text)
-                        item(o, span_str(c->warm[i].text));
+                        put_item(o, span_str(c->warm[i].text));
 
         close_with(o, ']');
 }
 
-static void walls(struct json_out *o, const struct checked_policy *c)
+static void put_walls(struct json_out *o, const struct checked_policy *c)
 {
         size_t count;
         const struct without_row *rows = without_rows(&count);
-        text(o, "wall", wall_name(c->wall));
-        warms(o, c);
+        put_text(o, "wall", wall_name(c->wall));
+        put_warms(o, c);
         list_begin(o, "without");
         for (size_t i = 0; i < count; i++)
                 if (c->without & rows[i].bit)
-                        item(o, span_str(rows[i].name));
+                        put_item(o, span_str(rows[i].name));
 
         close_with(o, ']');
 }
 
-static void locals(struct json_out *o, const struct checked_policy *c)
+static void put_locals(struct json_out *o, const struct checked_policy *c)
 {
         size_t count;
         const struct policy_local_row *rows = policy_local_rows(&count);
@@ -324,14 +324,14 @@ static void locals(struct json_out *o, const struct checked_policy *c)
         list_begin(o, "local");
         for (size_t i = 0; i < count; i++)
                 if (c->local & rows[i].bit)
-                        item(o, span_str(rows[i].name));
+                        put_item(o, span_str(rows[i].name));
 
         close_with(o, ']');
 }
 
 /* The policy's own tests: part of what a user reads and edits, not of the digest, which is of the tested
  * doors. */
-static void expectations(struct json_out *o, const struct checked_policy *c)
+static void put_expects(struct json_out *o, const struct checked_policy *c)
 {
         static const char word[] = "expect ";
         if (c->n_expects == 0)
@@ -340,7 +340,8 @@ static void expectations(struct json_out *o, const struct checked_policy *c)
         list_begin(o, "expect");
         for (size_t i = 0; i < c->n_expects; i++) {
                 const char *line = c->expects[i];
-                item(o, span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
+                put_item(o,
+                         span_str(strncmp(line, word, sizeof word - 1) == 0 ? line + sizeof word - 1 : line));
         }
 
         close_with(o, ']');
@@ -351,35 +352,35 @@ static void write_policy(struct json_out *o, const struct checked_policy *c)
         static char *const nothing[] = { NULL };
         char rules[][8] = { "two", "touch" }, *stated[3] = { NULL };
         open_with(o, '{');
-        text(o, "box", c->box.text);
-        text(o, "doc", c->doc.text);
+        put_text(o, "box", c->box.text);
+        put_text(o, "doc", c->doc.text);
         list_begin(o, "doors");
         for (size_t i = 0; i < c->live.n; i++)
-                door(o, &c->live.v[i]);
+                put_door(o, &c->live.v[i]);
 
         close_with(o, ']');
         if (o->pretty)
-                expectations(o, c);
+                put_expects(o, c);
 
-        key(o, "limit");
+        put_key(o, "limit");
         open_with(o, '{');
         for (size_t i = 0; i < COUNT(limits_by_name); i++)
-                limit(o, &c->limits, limits_by_name[i]);
+                put_limit(o, &c->limits, limits_by_name[i]);
 
         close_with(o, '}');
-        locals(o, c);
+        put_locals(o, c);
         if (c->root.text)
-                text(o, "root", c->root.text);
+                put_text(o, "root", c->root.text);
 
         for (unsigned i = 0, k = 0; i < COUNT(rules); i++)
                 if (c->rules & 1u << i)
                         stated[k++] = rules[i];
 
         if (c->rules)
-                list(o, "rule", stated);
+                put_list(o, "rule", stated);
 
-        list(o, "use", nothing);
-        walls(o, c);
+        put_list(o, "use", nothing);
+        put_walls(o, c);
         close_with(o, '}');
 }
 

@@ -8,7 +8,7 @@ struct change {
         bool wider, narrower;
 };
 
-static void line(struct buf *out, char sign, const struct door *d)
+static void put_line(struct buf *out, char sign, const struct door *d)
 {
         buf_printf(out, "%c ", sign);
         show_door(d, out);
@@ -41,14 +41,15 @@ static bool lost_streams(const struct checked_policy *x, const struct checked_po
 }
 
 /* Doors of `x` that `y` does not cover. */
-static bool extra(const struct checked_policy *x, const struct checked_policy *y, char sign, struct buf *out)
+static bool put_extra(const struct checked_policy *x, const struct checked_policy *y, char sign,
+                      struct buf *out)
 {
         bool found = false;
         for (size_t i = 0; i < x->live.n; i++) {
                 bool free = is_stream(&x->live.v[i]) && !has_stream(y, x->live.v[i].name);
                 if (free || cover_door(y, &x->live.v[i], NULL))
                         continue;
-                line(out, sign, &x->live.v[i]);
+                put_line(out, sign, &x->live.v[i]);
                 found = true;
         }
 
@@ -170,9 +171,9 @@ static void diff_warm(const struct checked_policy *a, const struct checked_polic
 enum policy_order policy_diff(const struct checked_policy *a, const struct checked_policy *b, struct buf *out)
 {
         struct change c = { 0 };
-        c.wider = extra(b, a, '+', out);
+        c.wider = put_extra(b, a, '+', out);
         c.wider = lost_streams(b, a, '+', out) || c.wider;
-        c.narrower = extra(a, b, '-', out);
+        c.narrower = put_extra(a, b, '-', out);
         c.narrower = lost_streams(a, b, '-', out) || c.narrower;
         diff_root(a, b, &c, out);
         diff_limits(a, b, &c, out);

@@ -45,13 +45,13 @@ static const struct refusal no_preopen = { { "wasi", "mount", "landlock" }, "ENO
 static const struct refusal not_writable = { { "wasi", "mount", "landlock" }, "EROFS", NULL, NULL };
 static const struct refusal no_call = { { "wasi", "seccomp" }, "no such call", NULL, NULL };
 
-static struct decision sees(const struct question *q, const char *path)
+static struct decision sees_path(const struct question *q, const char *path)
 {
         struct effect f = { .kind = EFFECT_READ, .target = path };
         return policy_decide(q->c, &f);
 }
 
-static bool opens(const struct question *q, const struct door *d)
+static bool opens_path(const struct question *q, const struct door *d)
 {
         return !d->optional || !q->facts->look || q->facts->look(d->path) != REFUSAL_NOTHING;
 }
@@ -73,7 +73,7 @@ static bool leads_somewhere(const struct question *q, const char *path)
 
         for (size_t i = q->c->live.start[DOOR_READ]; i < q->c->live.start[DOOR_RUN + 1]; i++) {
                 const struct door *d = &q->c->live.v[i];
-                if (d->path[0] == '/' && path_inside(path, d->path) && opens(q, d))
+                if (d->path[0] == '/' && path_inside(path, d->path) && opens_path(q, d))
                         return true;
         }
 
@@ -108,7 +108,7 @@ static bool is_below_own(const char *path)
 }
 
 /* Paths below an `except` have no Landlock right; directories can be listed without one. */
-static struct refusal excepted(const struct question *q, struct refusal r)
+static struct refusal excepted_by(const struct question *q, struct refusal r)
 {
         bool listed = q->facts->look && q->facts->look(q->f->target) == REFUSAL_DIRECTORY;
         if (!listed && !is_below_own(q->f->target))
@@ -120,7 +120,7 @@ static struct refusal refuse_read(const struct question *q)
 {
         int depth = excepted_depth(q->d, q->f->target);
         if (depth)
-                return excepted(q, depth == 1 ? empty_place : below_mask);
+                return excepted_by(q, depth == 1 ? empty_place : below_mask);
         if (is_own_file(q->f->target) || leads_somewhere(q, q->f->target))
                 return empty_place;
         return q->facts->look && q->facts->look(q->f->target) == REFUSAL_DIRECTORY ? hidden_directory
@@ -140,7 +140,8 @@ static struct refusal refuse_write(const struct question *q)
         if (depth)
                 return depth == 1 || excepted_depth(q->d, parent) == 1 ? no_file_here : hidden;
 
-        if (q->d->reason == REASON_READ_ONLY || is_own_file(path) || sees(q, path).answer == ANSWER_ALLOW)
+        if (q->d->reason == REASON_READ_ONLY || is_own_file(path) ||
+            sees_path(q, path).answer == ANSWER_ALLOW)
                 return read_only;
 
         if (leads_somewhere(q, path))
@@ -162,10 +163,10 @@ static struct refusal refuse_run(const struct question *q)
                 return not_run_stock; /* of the image: its mount lets programs run */
 
         if (q->f->target[0] == '/') {
-                struct decision seen = sees(q, q->f->target);
+                struct decision seen = sees_path(q, q->f->target);
                 int depth = excepted_depth(&seen, q->f->target);
                 if (depth)
-                        return excepted(q, depth == 1 ? masked_run : below_mask);
+                        return excepted_by(q, depth == 1 ? masked_run : below_mask);
                 return seen.answer == ANSWER_ALLOW ? refuse_visible(&seen) : hidden;
         }
 
@@ -174,7 +175,7 @@ static struct refusal refuse_run(const struct question *q)
                 (void) stpcpy(stpcpy(stpcpy(path, dirs[i]), "/"),
                               q->f->target); /* a bare name has at most 255 bytes */
                 bool there = !q->facts->look || q->facts->look(path) != REFUSAL_NOTHING;
-                struct decision seen = there ? sees(q, path) : (struct decision){ 0 };
+                struct decision seen = there ? sees_path(q, path) : (struct decision){ 0 };
                 if (seen.answer == ANSWER_ALLOW)
                         return refuse_visible(&seen);
         }
@@ -239,7 +240,7 @@ static struct refusal refuse_net(const struct question *q)
 
 static struct refusal refuse_sock(const struct question *q)
 {
-        bool seen = sees(q, q->f->target).answer == ANSWER_ALLOW;
+        bool seen = sees_path(q, q->f->target).answer == ANSWER_ALLOW;
         if (!policy_makes_sockets(q->c))
                 return seen ? no_sockets : no_sockets_nor_file;
         if (seen)

@@ -5,14 +5,14 @@
 
 #include <string.h>
 
-static enum entry_verdict refuse(struct entry_name *ret, const char *why)
+static enum entry_verdict refuse_name(struct entry_name *ret, const char *why)
 {
         ret->why = why;
         return ENTRY_REFUSED;
 }
 
 /* Components, cleaned: "./a//b/" is "a/b". NULL: fine, else the reason. */
-static const char *clean(const char *raw, char to[UNPACK_PATH])
+static const char *clean_name(const char *raw, char to[UNPACK_PATH])
 {
         size_t out = 0, depth = 0;
         for (const char *p = raw; *p;) {
@@ -53,7 +53,7 @@ static bool has_mark(const char *path) /* in a directory's name */
         return strncmp(path, ".wh.", 4) == 0 || strstr(path, "/.wh.");
 }
 
-static enum entry_verdict mark(struct entry_name *ret)
+static enum entry_verdict judge_mark(struct entry_name *ret)
 {
         static const char opaque[] = ".wh..wh..opq", note[] = ".wh..wh.";
         if (strcmp(ret->last, opaque) == 0)
@@ -64,7 +64,7 @@ static enum entry_verdict mark(struct entry_name *ret)
 
         memmove(ret->last, ret->last + 4, strlen(ret->last + 4) + 1);
         if (!ret->last[0] || strcmp(ret->last, ".") == 0 || strcmp(ret->last, "..") == 0)
-                return refuse(ret, "a whiteout names nothing");
+                return refuse_name(ret, "a whiteout names nothing");
 
         return ENTRY_WHITEOUT;
 }
@@ -73,11 +73,11 @@ enum entry_verdict entry_name_judge(const char *raw, struct entry_name *ret)
 {
         *ret = (struct entry_name){ 0 };
         if (raw[0] == '/')
-                return refuse(ret, "a name is absolute");
+                return refuse_name(ret, "a name is absolute");
 
-        const char *why = raw[0] ? clean(raw, ret->parent) : "a name is empty";
+        const char *why = raw[0] ? clean_name(raw, ret->parent) : "a name is empty";
         if (why)
-                return refuse(ret, why);
+                return refuse_name(ret, why);
 
         if (!ret->parent[0])
                 return ENTRY_ROOT;
@@ -90,7 +90,7 @@ enum entry_verdict entry_name_judge(const char *raw, struct entry_name *ret)
         memcpy(ret->last, last, strlen(last) + 1);
         *(slash ? slash : ret->parent) = '\0';
         if (has_mark(ret->parent))
-                return refuse(ret, "a directory has the name of a whiteout");
+                return refuse_name(ret, "a directory has the name of a whiteout");
 
-        return strncmp(ret->last, ".wh.", 4) == 0 ? mark(ret) : ENTRY_KEPT;
+        return strncmp(ret->last, ".wh.", 4) == 0 ? judge_mark(ret) : ENTRY_KEPT;
 }

@@ -72,7 +72,7 @@ static int inodes_add(struct inodes *s, uint64_t ino, struct err *e)
         return 0;
 }
 
-static int failed(struct layer *l)
+static int entry_failed(struct layer *l)
 {
         return err_set(l->e, ERR_IO, errno, "unpacking %.200s: %s", l->entry.name, strerror(errno));
 }
@@ -82,7 +82,7 @@ static int note_made(struct layer *l, int dir)
 {
         struct stat st;
         if (fstatat(dir, l->name.last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return failed(l);
+                return entry_failed(l);
 
         l->c->entries++;
         return inodes_add(&l->own, st.st_ino, l->e);
@@ -101,11 +101,11 @@ static int make_way(struct layer *l, int dir)
 {
         struct stat st;
         if (fstatat(dir, l->name.last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return errno == ENOENT ? 0 : failed(l);
+                return errno == ENOENT ? 0 : entry_failed(l);
 
         tree_forget(l->t);
         int again = tree_open(l->t, l->name.parent, false, l->e);
-        return again < 0 ? -1 : tree_remove(again, l->name.last) < 0 ? failed(l) : 1;
+        return again < 0 ? -1 : tree_remove(again, l->name.last) < 0 ? entry_failed(l) : 1;
 }
 
 /* The directory of the entry, after what had its name is gone. */
@@ -128,11 +128,11 @@ static int put_directory(struct layer *l)
                 return -1;
 
         if (!there && mkdirat(dir, l->name.last, 0700) < 0)
-                return failed(l);
+                return entry_failed(l);
 
         /* Not a symlink: it was looked at, and nobody else writes here. */
         if (fchmodat(dir, l->name.last, (l->entry.mode & 0777) | 0700, 0) < 0)
-                return failed(l);
+                return entry_failed(l);
 
         return note_made(l, dir);
 }
@@ -148,7 +148,7 @@ static int copy_data(struct layer *l, int fd)
 
         while ((n = tar_data(&l->tar, data, sizeof data, l->e)) > 0)
                 if (fd_write_all(fd, data, (size_t) n) < 0)
-                        return failed(l);
+                        return entry_failed(l);
 
         return (int) n;
 }
@@ -161,13 +161,13 @@ static int put_file(struct layer *l)
 
         AUTO_FD(fd, openat(dir, l->name.last, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0)
-                return failed(l);
+                return entry_failed(l);
 
         if (copy_data(l, fd) < 0)
                 return -1;
 
         if (fchmod(fd, (l->entry.mode & 0777) | 0400) < 0)
-                return failed(l);
+                return entry_failed(l);
 
         return set_time(l, dir);
 }
@@ -179,7 +179,7 @@ static int put_symlink(struct layer *l)
                 return -1;
 
         if (symlinkat(l->entry.link, dir, l->name.last) < 0)
-                return failed(l);
+                return entry_failed(l);
 
         tree_forget(l->t);
         dir = tree_open(l->t, l->name.parent, false, l->e);
@@ -225,7 +225,7 @@ static int put_hard_link(struct layer *l)
         if ((dir = clear_place(l)) < 0)
                 return -1;
 
-        return linkat(target, l->target.last, dir, l->name.last, 0) < 0 ? failed(l) : note_made(l, dir);
+        return linkat(target, l->target.last, dir, l->name.last, 0) < 0 ? entry_failed(l) : note_made(l, dir);
 }
 
 /* Only what the layers below have: the order of entries in a layer does not matter. */
@@ -240,18 +240,18 @@ static int take_away(struct layer *l, bool opaque)
         AUTO_FD(own, fcntl(dir, F_DUPFD_CLOEXEC, 3));
         tree_forget(l->t);
         if (opaque)
-                return own < 0 || tree_remove_but(own, inodes_have, &l->own) < 0 ? failed(l) : 0;
+                return own < 0 || tree_remove_but(own, inodes_have, &l->own) < 0 ? entry_failed(l) : 0;
 
         if (own < 0 || fstatat(own, l->name.last, &st, AT_SYMLINK_NOFOLLOW) < 0)
-                return own >= 0 && errno == ENOENT ? 0 : failed(l);
+                return own >= 0 && errno == ENOENT ? 0 : entry_failed(l);
 
         if (inodes_have(&l->own, st.st_ino))
                 return 0;
 
-        return tree_remove(own, l->name.last) < 0 ? failed(l) : 0;
+        return tree_remove(own, l->name.last) < 0 ? entry_failed(l) : 0;
 }
 
-static int put(struct layer *l)
+static int put_entry(struct layer *l)
 {
         switch (l->entry.type) {
         case TAR_FILE:
@@ -303,7 +303,7 @@ static int apply_entry(struct layer *l)
         l->c->setid += (l->entry.mode & 07000) != 0 && l->entry.type != TAR_SYMLINK;
         l->c->owners += l->entry.owned;
         l->c->xattrs += l->entry.xattrs;
-        return put(l);
+        return put_entry(l);
 }
 
 int layer_apply(struct unpack_source in, struct tree *t, struct unpack_counts *c, struct err *e)

@@ -51,7 +51,7 @@ static const struct json *list_of(const struct json *object, const char *key)
         return v && v->type == JSON_ARRAY ? v : NULL;
 }
 
-static size_t count(const struct json *list)
+static size_t count_items(const struct json *list)
 {
         size_t n = 0;
         for (const struct json *v = list ? list->child : NULL; v; v = v->next)
@@ -75,7 +75,7 @@ static int add_layer(const struct outer *o, struct image_parts *m, const char *n
 
 static int room_for(struct image_parts *m, const struct json *list, struct err *e)
 {
-        size_t n = count(list);
+        size_t n = count_items(list);
         if (!list || n > UNPACK_LAYERS)
                 return err_set(e, ERR_LIMIT, 0,
                                n ? "the image has %zu layers; %d is the most" : "the image has no layers", n,
@@ -103,7 +103,7 @@ static int take_docker(const struct outer *o, const struct json *list, struct im
         const struct json *layers = list_of(one, "Layers");
         char want[65];
         if (one && one->next) {
-                (void) err_set(e, ERR_DOOR, 0, "the archive holds %zu images", count(list));
+                (void) err_set(e, ERR_DOOR, 0, "the archive holds %zu images", count_items(list));
                 return err_hint(e, "save one image alone");
         }
 
@@ -152,7 +152,7 @@ static const char machine[] = "amd64";
 #endif
 
 /* One for this machine; one that names no machine will do if it is alone. */
-static const struct json *choose(const struct json *manifests)
+static const struct json *choose_manifest(const struct json *manifests)
 {
         for (const struct json *v = manifests ? manifests->child : NULL; v; v = v->next) {
                 const struct json *p = v->type == JSON_OBJECT ? json_get(v, "platform") : NULL;
@@ -161,7 +161,7 @@ static const struct json *choose(const struct json *manifests)
                         return v;
         }
 
-        return count(manifests) == 1 ? manifests->child : NULL;
+        return count_items(manifests) == 1 ? manifests->child : NULL;
 }
 
 static int take_manifest(const struct outer *o, const struct json *root, struct image_parts *m, struct err *e)
@@ -189,10 +189,10 @@ static int take_oci(const struct outer *o, const struct json *index, unsigned de
                     struct err *e)
 {
         char name[128], sha256[65], got[65];
-        const struct json *manifests = list_of(index, "manifests"), *one = choose(manifests);
+        const struct json *manifests = list_of(index, "manifests"), *one = choose_manifest(manifests);
         if (!one) {
                 (void) err_set(e, ERR_DOOR, 0, "the layout holds %zu images, and none alone for this machine",
-                               count(manifests));
+                               count_items(manifests));
                 return err_hint(e, "copy one image into a layout of its own");
         }
 
@@ -227,9 +227,9 @@ static int put_layers(const struct image_parts *m, struct buf *out, struct err *
         static const char *const forms[] = { "plain", "gzip", "zstd" };
         const struct json *rootfs = json_get(json_root(m->config), "rootfs");
         const struct json *diffs = list_of(rootfs, "diff_ids"), *d = diffs ? diffs->child : NULL;
-        if (count(diffs) != m->layer_count)
+        if (count_items(diffs) != m->layer_count)
                 return err_set(e, ERR_DOOR, 0, "the configuration names %zu layers, the manifest %zu",
-                               count(diffs), m->layer_count);
+                               count_items(diffs), m->layer_count);
 
         buf_puts(out, ",\"layers\":[");
         for (size_t i = 0; i < m->layer_count; i++, d = d->next) {
@@ -260,7 +260,7 @@ static void put_tags(const struct json *tags, struct buf *out)
         buf_puts(out, "]");
 }
 
-static int describe(const struct image_parts *m, struct buf *out, struct err *e)
+static int describe_parts(const struct image_parts *m, struct buf *out, struct err *e)
 {
         const struct json *root = json_root(m->config);
         const char *for_machine = json_str(root, "architecture");
@@ -299,7 +299,7 @@ int manifest_describe(const struct outer *o, struct buf *out, struct err *e)
         struct json_doc *d = read_json(o, docker ? "manifest.json" : "index.json", "", got, e);
         int r = !d ? -1 : docker ? take_docker(o, json_root(d), &m, e) : take_oci(o, json_root(d), 0, &m, e);
         if (r == 0)
-                r = describe(&m, out, e);
+                r = describe_parts(&m, out, e);
 
         json_free(d);
         if (m.config)

@@ -32,7 +32,7 @@ struct position {
         uint64_t at, size;
 };
 
-static ssize_t get(void *ctx, void *p, size_t n, struct err *e)
+static ssize_t get_bytes(void *ctx, void *p, size_t n, struct err *e)
 {
         struct position *x = ctx;
         size_t got = 0;
@@ -49,7 +49,7 @@ static ssize_t get(void *ctx, void *p, size_t n, struct err *e)
         return (ssize_t) got;
 }
 
-static int skip(void *ctx, uint64_t n, struct err *e)
+static int skip_bytes(void *ctx, uint64_t n, struct err *e)
 {
         struct position *x = ctx;
         if (n > x->size || x->at > x->size - n)
@@ -102,7 +102,7 @@ static int list_archive(struct outer *o, uint64_t size, struct err *e)
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the archive");
         }
 
-        t->in = (struct unpack_source){ get, skip, &at };
+        t->in = (struct unpack_source){ get_bytes, skip_bytes, &at };
         while ((r = tar_next(t, &f, e)) > 0)
                 if (f.size > size - at.at || add_file(o, &f, at.at, e) < 0) {
                         r = f.size > size - at.at
@@ -150,7 +150,7 @@ void outer_free(struct outer *o)
         free(o);
 }
 
-static const struct outer_file *find(const struct outer *o, const char *name)
+static const struct outer_file *find_file(const struct outer *o, const char *name)
 {
         for (size_t i = o->count; i > 0; i--) /* the last of a name holds */
                 if (strcmp(o->files[i - 1].name, name) == 0)
@@ -190,9 +190,9 @@ bool outer_find(const struct outer *o, const char *name, struct outer_region *re
                 return (size_t) snprintf(ret->file, sizeof ret->file, "%s", name) < sizeof ret->file;
         }
 
-        const struct outer_file *f = find(o, name);
+        const struct outer_file *f = find_file(o, name);
         if (f && f->link[0])
-                f = find(o, f->link);
+                f = find_file(o, f->link);
 
         if (!f || f->link[0])
                 return false;

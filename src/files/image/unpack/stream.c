@@ -94,7 +94,7 @@ void stream_free(struct stream *s)
 }
 
 /* More packed bytes. 0: none are left. */
-static ssize_t fill(struct stream *s, struct err *e)
+static ssize_t fill_input(struct stream *s, struct err *e)
 {
         size_t want = s->end - s->at < sizeof s->in ? (size_t) (s->end - s->at) : sizeof s->in;
         ssize_t n = want ? pread(s->fd, s->in, want, (off_t) s->at) : 0;
@@ -112,7 +112,7 @@ static ssize_t fill(struct stream *s, struct err *e)
         return n;
 }
 
-static int broken(struct err *e)
+static int stream_broken(struct err *e)
 {
         return err_set(e, ERR_DOOR, 0, "the archive is broken: its compression is damaged");
 }
@@ -128,10 +128,10 @@ static ssize_t from_gzip(struct stream *s, void *p, size_t n, struct err *e)
         s->have = s->z.avail_in;
         s->over = r == Z_STREAM_END;
         if (r == Z_STREAM_END && inflateReset(&s->z) != Z_OK) /* another member may follow */
-                return broken(e);
+                return stream_broken(e);
 
         if (r != Z_OK && r != Z_STREAM_END && r != Z_BUF_ERROR)
-                return broken(e);
+                return stream_broken(e);
 
         return (ssize_t) (n - s->z.avail_out);
 }
@@ -143,7 +143,7 @@ static ssize_t from_zstd(struct stream *s, void *p, size_t n, struct err *e)
         ZSTD_outBuffer out = { p, n, 0 };
         size_t r = ZSTD_decompressStream(s->zstd, &out, &in);
         if (ZSTD_isError(r))
-                return broken(e);
+                return stream_broken(e);
 
         s->next += in.pos;
         s->have -= in.pos;
@@ -153,7 +153,7 @@ static ssize_t from_zstd(struct stream *s, void *p, size_t n, struct err *e)
         (void) s;
         (void) p;
         (void) n;
-        return broken(e);
+        return stream_broken(e);
 #endif
 }
 
@@ -183,7 +183,7 @@ static int judge_growth(const struct stream *s, struct err *e)
         return 0;
 }
 
-static ssize_t step(struct stream *s, void *p, size_t n, struct err *e)
+static ssize_t inflate_step(struct stream *s, void *p, size_t n, struct err *e)
 {
         if (s->form == STREAM_GZIP)
                 return from_gzip(s, p, n, e);
@@ -196,14 +196,14 @@ ssize_t stream_get(void *stream, void *p, size_t n, struct err *e)
         size_t got = 0;
         while (got < n) {
                 if (s->have == 0) {
-                        ssize_t more = fill(s, e);
+                        ssize_t more = fill_input(s, e);
                         if (more < 0)
                                 return -1;
                         if (more == 0 && s->over)
                                 break;
                 }
                 size_t had = s->have;
-                ssize_t k = step(s, (char *) p + got, n - got, e);
+                ssize_t k = inflate_step(s, (char *) p + got, n - got, e);
                 if (k < 0)
                         return -1;
                 if (k == 0 && had == s->have && s->at == s->end) /* it wants what is not there */

@@ -25,7 +25,7 @@ enum { /* offset and length of the fields */
 
 /* Octal digits between blanks, or base 256 if the first bit is set. False: negative, too large, or neither.
  */
-static bool number(const uint8_t *p, size_t n, uint64_t *ret)
+static bool parse_number(const uint8_t *p, size_t n, uint64_t *ret)
 {
         uint64_t v = 0;
         size_t i = 0;
@@ -70,7 +70,7 @@ static bool sum_is_right(const uint8_t block[TAR_BLOCK])
                 odd += (int8_t) c;
         }
 
-        return number(block + SUM, SHORT_N, &told) && (told == plain || (int64_t) told == odd);
+        return parse_number(block + SUM, SHORT_N, &told) && (told == plain || (int64_t) told == odd);
 }
 
 static enum tar_type type_of(uint8_t c)
@@ -130,16 +130,16 @@ int tar_header_parse(const uint8_t block[TAR_BLOCK], struct tar_header *ret, con
         }
 
         ret->type = type_of(block[TYPE]);
-        if (!number(block + MODE, SHORT_N, &mode) || !number(block + SIZE, LONG_N, &ret->size) ||
+        if (!parse_number(block + MODE, SHORT_N, &mode) || !parse_number(block + SIZE, LONG_N, &ret->size) ||
             ret->size >> 62) {
                 *ret_why = "a header has a number that is none";
                 return -1;
         }
 
-        if (!number(block + UID, SHORT_N, &ret->uid) || !number(block + GID, SHORT_N, &ret->gid))
+        if (!parse_number(block + UID, SHORT_N, &ret->uid) || !parse_number(block + GID, SHORT_N, &ret->gid))
                 ret->uid = ret->gid = 1; /* no owner is kept */
 
-        if (!number(block + MTIME, LONG_N, &ret->mtime))
+        if (!parse_number(block + MTIME, LONG_N, &ret->mtime))
                 ret->mtime = 0;
 
         ret->mode = (unsigned) (mode & 07777);

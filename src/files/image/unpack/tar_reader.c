@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int bad(struct err *e, const char *why)
+static int bad_archive(struct err *e, const char *why)
 {
         return err_set(e, ERR_DOOR, 0, "the archive is broken: %s", why);
 }
@@ -17,10 +17,10 @@ static int get_all(struct tar_reader *t, void *p, size_t n, struct err *e)
         ssize_t k = t->in.get(t->in.ctx, p, n, e);
         if (k < 0)
                 return -1;
-        return (size_t) k == n ? 0 : bad(e, "it ends in the middle");
+        return (size_t) k == n ? 0 : bad_archive(e, "it ends in the middle");
 }
 
-static int skip(struct tar_reader *t, uint64_t n, struct err *e)
+static int skip_bytes(struct tar_reader *t, uint64_t n, struct err *e)
 {
         static char drop[65536];
         if (t->in.skip && n > 0)
@@ -42,13 +42,13 @@ static uint64_t padding(uint64_t size) { return (TAR_BLOCK - size % TAR_BLOCK) %
 static int long_text(struct tar_reader *t, uint64_t size, char to[UNPACK_PATH], struct err *e)
 {
         if (size == 0 || size > UNPACK_PATH)
-                return bad(e, "a name is too long");
+                return bad_archive(e, "a name is too long");
 
-        if (get_all(t, to, (size_t) size, e) < 0 || skip(t, padding(size), e) < 0)
+        if (get_all(t, to, (size_t) size, e) < 0 || skip_bytes(t, padding(size), e) < 0)
                 return -1;
 
         if (size == UNPACK_PATH && to[size - 1])
-                return bad(e, "a name is too long");
+                return bad_archive(e, "a name is too long");
 
         if (size < UNPACK_PATH)
                 to[size] = '\0';
@@ -56,7 +56,7 @@ static int long_text(struct tar_reader *t, uint64_t size, char to[UNPACK_PATH], 
         return 0;
 }
 
-static bool decimal(const char *p, size_t n, uint64_t *ret)
+static bool parse_decimal(const char *p, size_t n, uint64_t *ret)
 {
         uint64_t v = 0;
         size_t i = 0;
@@ -73,7 +73,7 @@ static bool decimal(const char *p, size_t n, uint64_t *ret)
 static int pax_text(char to[UNPACK_PATH], const char *value, size_t n, struct err *e)
 {
         if (n == 0 || n >= UNPACK_PATH || memchr(value, '\0', n))
-                return bad(e, "a name is empty, too long, or has a NUL");
+                return bad_archive(e, "a name is empty, too long, or has a NUL");
         memcpy(to, value, n);
         to[n] = '\0';
         return 0;
@@ -105,14 +105,14 @@ static int pax_record(struct tar_reader *t, const char *key, size_t k, const cha
         }
 
         if (key_is(key, k, "size")) {
-                t->has_size = decimal(value, n, &t->pax_size) && !(t->pax_size >> 62);
-                return t->has_size ? 0 : bad(e, "a size is no number");
+                t->has_size = parse_decimal(value, n, &t->pax_size) && !(t->pax_size >> 62);
+                return t->has_size ? 0 : bad_archive(e, "a size is no number");
         }
 
         if (key_is(key, k, "mtime"))
-                t->has_mtime = decimal(value, n, &t->pax_mtime);
+                t->has_mtime = parse_decimal(value, n, &t->pax_mtime);
 
-        if ((key_is(key, k, "uid") || key_is(key, k, "gid")) && decimal(value, n, &number) && number)
+        if ((key_is(key, k, "uid") || key_is(key, k, "gid")) && parse_decimal(value, n, &number) && number)
                 t->has_owner = true;
 
         t->sparse = t->sparse || key_begins(key, k, "GNU.sparse.");
@@ -126,13 +126,13 @@ static int pax_records(struct tar_reader *t, const char *p, size_t n, struct err
         while (n > 0) {
                 uint64_t length;
                 const char *blank = memchr(p, ' ', n < 20 ? n : 20);
-                if (!blank || !decimal(p, (size_t) (blank - p), &length) || length > n ||
+                if (!blank || !parse_decimal(p, (size_t) (blank - p), &length) || length > n ||
                     length <= (size_t) (blank - p) + 1 || p[length - 1] != '\n')
-                        return bad(e, "an extended header has a wrong length");
+                        return bad_archive(e, "an extended header has a wrong length");
                 const char *key = blank + 1, *end = p + length - 1;
                 const char *equals = memchr(key, '=', (size_t) (end - key));
                 if (!equals)
-                        return bad(e, "an extended header has no value");
+                        return bad_archive(e, "an extended header has no value");
                 if (pax_record(t, key, (size_t) (equals - key), equals + 1, (size_t) (end - equals - 1), e) <
                     0)
                         return -1;
@@ -143,10 +143,10 @@ static int pax_records(struct tar_reader *t, const char *p, size_t n, struct err
         return 0;
 }
 
-static int pax(struct tar_reader *t, uint64_t size, struct err *e)
+static int read_pax(struct tar_reader *t, uint64_t size, struct err *e)
 {
         if (size > UNPACK_EXTENDED)
-                return bad(e, "an extended header is too long");
+                return bad_archive(e, "an extended header is too long");
 
         char *text = malloc((size_t) size + 1);
         if (!text)
@@ -157,20 +157,20 @@ static int pax(struct tar_reader *t, uint64_t size, struct err *e)
                 r = pax_records(t, text, (size_t) size, e);
 
         free(text);
-        return r < 0 ? -1 : skip(t, padding(size), e);
+        return r < 0 ? -1 : skip_bytes(t, padding(size), e);
 }
 
 /* Headers that say something about the next one. 1: it was one; 0: it was not. */
-static int extended(struct tar_reader *t, const struct tar_header *h, struct err *e)
+static int read_extended(struct tar_reader *t, const struct tar_header *h, struct err *e)
 {
         int r = -1;
         switch (h->type) {
         case TAR_PAX:
-                r = pax(t, h->size, e);
+                r = read_pax(t, h->size, e);
                 break;
         case TAR_PAX_GLOBAL:
-                r = h->size > UNPACK_EXTENDED ? bad(e, "an extended header is too long")
-                                              : skip(t, h->size + padding(h->size), e);
+                r = h->size > UNPACK_EXTENDED ? bad_archive(e, "an extended header is too long")
+                                              : skip_bytes(t, h->size + padding(h->size), e);
                 break;
         case TAR_LONG_NAME:
                 t->has_name = true;
@@ -181,9 +181,9 @@ static int extended(struct tar_reader *t, const struct tar_header *h, struct err
                 r = long_text(t, h->size, t->link, e);
                 break;
         case TAR_SPARSE:
-                return bad(e, "it has sparse entries, which are not supported");
+                return bad_archive(e, "it has sparse entries, which are not supported");
         case TAR_UNKNOWN:
-                return bad(e, "it has an entry of an unknown type");
+                return bad_archive(e, "it has an entry of an unknown type");
         case TAR_NONE:
         case TAR_FILE:
         case TAR_HARD_LINK:
@@ -196,12 +196,12 @@ static int extended(struct tar_reader *t, const struct tar_header *h, struct err
         return r < 0 ? -1 : 1;
 }
 
-static int finish(struct tar_reader *t, const struct tar_header *h, struct err *e)
+static int finish_entry(struct tar_reader *t, const struct tar_header *h, struct err *e)
 {
         bool file = h->type == TAR_FILE;
         uint64_t size = t->has_size ? t->pax_size : h->size;
         if (t->sparse)
-                return bad(e, "it has sparse entries, which are not supported");
+                return bad_archive(e, "it has sparse entries, which are not supported");
 
         if (!t->has_name)
                 memcpy(t->name, h->name, sizeof h->name);
@@ -212,7 +212,7 @@ static int finish(struct tar_reader *t, const struct tar_header *h, struct err *
         if (file) {
                 t->left = size;
                 t->pad = padding(size);
-        } else if (size > 0 && skip(t, size + padding(size), e) < 0) {
+        } else if (size > 0 && skip_bytes(t, size + padding(size), e) < 0) {
                 return -1; /* data that no such entry has */
         }
 
@@ -239,18 +239,18 @@ static int next_header(struct tar_reader *t, struct tar_header *h, struct err *e
                 return 0;
 
         if (n < (ssize_t) sizeof block)
-                return bad(e, "it ends in the middle");
+                return bad_archive(e, "it ends in the middle");
 
         if (++t->headers > UNPACK_ENTRIES)
                 return err_set(e, ERR_LIMIT, 0, "the archive has more than %d entries", UNPACK_ENTRIES);
 
-        return tar_header_parse(block, h, &why) < 0 ? bad(e, why) : h->type != TAR_NONE;
+        return tar_header_parse(block, h, &why) < 0 ? bad_archive(e, why) : h->type != TAR_NONE;
 }
 
 int tar_next(struct tar_reader *t, struct tar_entry *ret, struct err *e)
 {
         struct tar_header h;
-        if (skip(t, t->left + t->pad, e) < 0)
+        if (skip_bytes(t, t->left + t->pad, e) < 0)
                 return -1;
 
         t->left = t->pad = 0;
@@ -262,16 +262,16 @@ int tar_next(struct tar_reader *t, struct tar_entry *ret, struct err *e)
                         return -1;
                 if (r == 0)
                         return more && (t->has_name || t->has_link || t->has_size)
-                                       ? bad(e, "an extended header has no entry")
+                                       ? bad_archive(e, "an extended header has no entry")
                                        : 0;
-                r = extended(t, &h, e);
+                r = read_extended(t, &h, e);
                 if (r < 0)
                         return -1;
                 if (r == 0)
                         break;
         }
 
-        if (finish(t, &h, e) < 0)
+        if (finish_entry(t, &h, e) < 0)
                 return -1;
 
         *ret = t->entry;

@@ -20,7 +20,7 @@ void tree_begin(struct tree *t, int root)
         t->at[0] = root;
 }
 
-static void climb(struct tree *t)
+static void climb_up(struct tree *t)
 {
         if (t->depth > 0)
                 (void) close(t->at[t->depth--]);
@@ -29,17 +29,17 @@ static void climb(struct tree *t)
 void tree_forget(struct tree *t)
 {
         while (t->depth > 0)
-                climb(t);
+                climb_up(t);
         t->cached = false;
 }
 
-static int fail(struct err *e, const char *path)
+static int tree_failed(struct err *e, const char *path)
 {
         return err_set(e, errno == ELOOP || errno == ENOTDIR ? ERR_DOOR : ERR_IO, errno,
                        "unpacking %.200s: %s", path, strerror(errno));
 }
 
-static int enter(struct tree *t, const char *name, bool create)
+static int enter_dir(struct tree *t, const char *name, bool create)
 {
         if (t->depth == UNPACK_DEPTH) {
                 errno = ENAMETOOLONG;
@@ -64,7 +64,7 @@ struct walk {
         unsigned links;
 };
 
-static int follow(struct tree *t, struct walk *w, const char *name, const char *after)
+static int follow_link(struct tree *t, struct walk *w, const char *name, const char *after)
 {
         char target[UNPACK_PATH], joined[sizeof w->rest];
         ssize_t n = readlinkat(t->at[t->depth], name, target, sizeof target - 1);
@@ -80,7 +80,7 @@ static int follow(struct tree *t, struct walk *w, const char *name, const char *
 
         memcpy(w->rest, joined, strlen(joined) + 1);
         while (target[0] == '/' && t->depth > 0)
-                climb(t);
+                climb_up(t);
 
         return 0;
 }
@@ -100,10 +100,10 @@ static int walk_on(struct tree *t, struct walk *w, bool create)
                 memcpy(after, at + n, strlen(at + n) + 1);
                 bool up = strcmp(name, "..") == 0, stay = strcmp(name, ".") == 0;
                 if (up)
-                        climb(t);
-                if (!up && !stay && enter(t, name, create) < 0) {
+                        climb_up(t);
+                if (!up && !stay && enter_dir(t, name, create) < 0) {
                         int sys = errno;
-                        if ((sys != ENOTDIR && sys != ELOOP) || follow(t, w, name, after) < 0) {
+                        if ((sys != ENOTDIR && sys != ELOOP) || follow_link(t, w, name, after) < 0) {
                                 errno = errno == EINVAL ? ENOTDIR : errno;
                                 return -1;
                         }
@@ -125,7 +125,7 @@ int tree_open(struct tree *t, const char *path, bool create, struct err *e)
         w.links = 0;
         (void) snprintf(w.rest, sizeof w.rest, "%s", path);
         if (walk_on(t, &w, create) < 0)
-                return fail(e, path);
+                return tree_failed(e, path);
 
         (void) snprintf(t->parent, sizeof t->parent, "%s", path);
         t->cached = true;

@@ -116,8 +116,8 @@ static const char *why_held(const struct wish *w, const struct layer *l, struct 
 }
 
 /* Chooses; reports the number held back. */
-static void choose(const struct wish *w, const struct layer *l, struct entries *v, const long *up,
-                   struct work_outcome *ret)
+static void choose_all(const struct wish *w, const struct layer *l, struct entries *v, const long *up,
+                       struct work_outcome *ret)
 {
         for (size_t i = 0; i < v->n; i++) {
                 struct entry *x = &v->v[i];
@@ -287,7 +287,7 @@ int choose_entries(const struct work_apply *a, const struct layer *l, struct ent
                 return -1;
 
         mark_whole(&w, l, v, up);
-        choose(&w, l, v, up, ret);
+        choose_all(&w, l, v, up, ret);
         tell_held(&w, l, v);
         put_approval(&w, l, v, ret);
         for (size_t i = 0; i < v->n; i++)

@@ -346,8 +346,8 @@ static int ask_person(const struct work_apply *a, const struct layer *l, struct 
         return a->question ? question_fill(l, v, a->question, e) : question_check(a, l, v, e);
 }
 
-static int land(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
-                struct work_outcome *ret, struct err *e)
+static int land_entries(const struct work_apply *a, struct layer *l, struct entries *v, const long *up,
+                        struct work_outcome *ret, struct err *e)
 {
         if ((!a->to && shut_mark(l, v, e) < 0) || choose_entries(a, l, v, up, ret, e) < 0)
                 return -1;
@@ -425,7 +425,7 @@ static int apply_layer(const struct work_apply *a, struct layer *l, struct entri
                 return -1;
 
         long *up = find_parents(v);
-        int r = up ? (a->patch ? hand_out : land)(a, l, v, up, ret, e)
+        int r = up ? (a->patch ? hand_out : land_entries)(a, l, v, up, ret, e)
                    : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         free(up);
         return r;

@@ -42,7 +42,7 @@ const struct trusted trusted_names[] = {
 };
 const size_t trusted_count = sizeof trusted_names / sizeof *trusted_names;
 
-static bool glob(const char *p, const char *pe, const char *s, const char *se)
+static bool glob_match(const char *p, const char *pe, const char *s, const char *se)
 {
         while (p < pe && *p != '*') {
                 if (s == se || *p != tolower((unsigned char) *s))
@@ -56,10 +56,10 @@ static bool glob(const char *p, const char *pe, const char *s, const char *se)
 
         p++;
         if (!memchr(p, '*', (size_t) (pe - p))) /* the last one: the rest is the end of the name */
-                return se - s >= pe - p && glob(p, pe, se - (pe - p), se);
+                return se - s >= pe - p && glob_match(p, pe, se - (pe - p), se);
 
         for (;; s++) {
-                if (glob(p, pe, s, se))
+                if (glob_match(p, pe, s, se))
                         return true;
                 if (s == se)
                         return false;
@@ -78,7 +78,7 @@ static bool matches_here(const char *pattern, const char *end, const char *path)
         for (;;) {
                 const char *slash = memchr(pattern, '/', (size_t) (end - pattern)), *pe = slash ? slash : end,
                            *se = part_end(path);
-                if (!glob(pattern, pe, path, se))
+                if (!glob_match(pattern, pe, path, se))
                         return false;
                 if (pe == end)
                         return *se == '\0';

@@ -190,7 +190,7 @@ static char *read_whole(struct journal *j, const char *name, size_t *ret_n)
 }
 
 /* Cuts the next word off; NULL: none left. */
-static char *word(char **at)
+static char *next_word(char **at)
 {
         char *w = *at, *end = w ? strchr(w, ' ') : NULL;
         if (!end)
@@ -202,7 +202,7 @@ static char *word(char **at)
 
 static bool read_target(struct journal *j, char *at)
 {
-        char *door = word(&at), *dev = word(&at), *ino = word(&at), *inside = word(&at);
+        char *door = next_word(&at), *dev = next_word(&at), *ino = next_word(&at), *inside = next_word(&at);
         size_t i = door ? strtoul(door, NULL, 10) : WORK_DOORS_MAX;
         if (!dev || !ino || !inside || i >= WORK_DOORS_MAX)
                 return false;
@@ -219,7 +219,8 @@ static bool read_target(struct journal *j, char *at)
 
 static bool read_op(struct op *o, char *at)
 {
-        char *kind = word(&at), *moved = word(&at), *door = word(&at), *slot = word(&at), *len = word(&at);
+        char *kind = next_word(&at), *moved = next_word(&at), *door = next_word(&at), *slot = next_word(&at),
+             *len = next_word(&at);
         size_t n = len ? strtoul(len, NULL, 10) : 0;
         if (!kind || !moved || !door || !slot || !len || strlen(at) <= n || at[n] != ' ')
                 return false;
@@ -243,7 +244,7 @@ static void read_old(struct op *o, char *at)
 {
         const char *part[6];
         for (unsigned i = 0; i < 6; i++) {
-                part[i] = i < 5 ? word(&at) : at;
+                part[i] = i < 5 ? next_word(&at) : at;
                 if (!part[i])
                         return;
         }
@@ -270,7 +271,7 @@ static bool read_commit(struct journal *j)
         size_t n;
         char *at = read_whole(j, "commit", &n);
         for (size_t i = 0; at && i < j->n; i++) {
-                char *nl = strchr(at, '\n'), *ino = word(&at);
+                char *nl = strchr(at, '\n'), *ino = next_word(&at);
                 if (!nl || !ino)
                         return false;
                 *nl = '\0';
@@ -318,7 +319,7 @@ static struct journal *journal_read(struct layer *l, const char *name, struct er
         j->ops = calloc(count + 1, sizeof *j->ops);
         bad |= !j->ops;
         for (char *at = text; !bad && text && at < text + n;) {
-                char *next = at + strlen(at) + 1, *first = word(&at);
+                char *next = at + strlen(at) + 1, *first = next_word(&at);
                 if (first && strcmp(first, "target") == 0)
                         bad = !read_target(j, at);
                 else if (first && strcmp(first, "mark") == 0)
@@ -497,7 +498,7 @@ static bool is_home(struct journal *j)
 }
 
 /* After all steps: undo's store moves home, the journal is done. */
-static int settle(struct journal *j, struct err *e)
+static int settle_journal(struct journal *j, struct err *e)
 {
         for (size_t i = 0; i < WORK_DOORS_MAX; i++)
                 if (j->targets[i].used && j->targets[i].inside && bring_home(j, i, e) < 0)
@@ -515,7 +516,7 @@ int journal_finish(struct journal *j, bool *ret_back, struct err *e)
         *ret_back = true;
         if (journal_forward(j, e) < 0)
                 return -1;
-        int r = settle(j, e);
+        int r = settle_journal(j, e);
         *ret_back = r < 0 && !is_home(j); /* no room for the replaced entries: put them back */
         return r;
 }
@@ -582,7 +583,7 @@ static int recover_one(struct layer *l, const char *name, struct err *e)
                 goto out;
 
         if (!back && committed) {
-                r = any_inside(j) && is_home(j) ? settle(j, e) : journal_finish(j, &back, e);
+                r = any_inside(j) && is_home(j) ? settle_journal(j, e) : journal_finish(j, &back, e);
                 if (r < 0 && back && (r = journal_mark(j, "back", e)) == 0)
                         r = journal_take_back(j, true, e);
         } else {

@@ -75,7 +75,7 @@ static bool is_another(int parent, const char *name, const struct op *o, const s
 
 /* An entry that a step took and cannot give back, because another user's file has the name now, gets a
  * name beside it: nothing is lost. */
-static const char *beside(const struct journal *j, const char *name, char ret[NAME_MAX + 1])
+static const char *name_beside(const struct journal *j, const char *name, char ret[NAME_MAX + 1])
 {
         (void) snprintf(ret, NAME_MAX + 1, "%.150s.cordon-%.60s", name, j->l->run);
         return ret;
@@ -86,10 +86,10 @@ static int settle_step(const struct journal *j, const struct op *o, int parent, 
         char slot[32], other[NAME_MAX + 1];
         return o->kind == OP_META ? 0
                                   : plain_settle(j->targets[o->door].slots, slot_name(o->slot, "", slot),
-                                                 parent, name, beside(j, name, other));
+                                                 parent, name, name_beside(j, name, other));
 }
 
-static int forward(struct journal *j, const struct op *o, struct err *e)
+static int step_forward(struct journal *j, const struct op *o, struct err *e)
 {
         const struct target *t = &j->targets[o->door];
         char slot[32], other[32];
@@ -166,7 +166,7 @@ int journal_forward(struct journal *j, struct err *e)
 
         for (size_t i = 0; i < j->n; i++) {
                 layer_progress(j->l, "putting in place", i, j->n);
-                if (forward(j, &j->ops[i], e) < 0)
+                if (step_forward(j, &j->ops[i], e) < 0)
                         return -1;
         }
 
@@ -227,7 +227,7 @@ static int keep_beside(const struct journal *j, const struct target *t, const ch
                        const char *name)
 {
         char other[NAME_MAX + 1];
-        return plain_move(t->slots, slot, parent, beside(j, name, other));
+        return plain_move(t->slots, slot, parent, name_beside(j, name, other));
 }
 
 static int back_swap(const struct journal *j, const struct op *o, int parent, const char *name)
@@ -299,7 +299,7 @@ static int back_put(const struct journal *j, const struct op *o, int parent, con
 
 /* Reverts one step. An entry that another process put there since is left alone, and the kept one stays
  * kept. */
-static int backward(struct journal *j, const struct op *o)
+static int step_backward(struct journal *j, const struct op *o)
 {
         const struct target *t = &j->targets[o->door];
         char slot[32], other[32];
@@ -355,7 +355,7 @@ static int give_back(const struct target *t, const struct op *o, int parent, con
 
 /* The overlay holds the change again: the new file, or a whiteout. Anything that a later box left under
  * that name, or did to its directory, stays. */
-static int unstage(struct journal *j, const struct op *o)
+static int unstage_entry(struct journal *j, const struct op *o)
 {
         const struct target *t = &j->targets[o->door];
         struct sides s;
@@ -386,13 +386,13 @@ int journal_back(struct journal *j, struct err *e)
 
         for (size_t i = j->n; committed && i-- > 0;) {
                 layer_progress(j->l, "taking back", j->n - i, j->n);
-                if (j->targets[j->ops[i].door].slots >= 0 && backward(j, &j->ops[i]) < 0)
+                if (j->targets[j->ops[i].door].slots >= 0 && step_backward(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);
                 work_step();
         }
 
         for (size_t i = 0; i < j->n; i++) {
-                if (unstage(j, &j->ops[i]) < 0)
+                if (unstage_entry(j, &j->ops[i]) < 0)
                         return journal_failed(e, "taking back", j->ops[i].path);
                 work_step();
         }

@@ -51,7 +51,7 @@ int plain_move(int a, const char *an, int b, const char *bn)
         return errno == EEXIST || errno == ENOENT ? -1 : move_looking(a, an, b, bn);
 }
 
-static const char *aside(const char *slot, char ret[40])
+static const char *name_aside(const char *slot, char ret[40])
 {
         (void) snprintf(ret, 40, "%s.aside", slot);
         return ret;
@@ -63,7 +63,7 @@ int plain_swap(int slots, const char *slot, int parent, const char *name)
         if (syscall(SYS_renameat2, slots, slot, parent, name, RENAME_EXCHANGE) == 0)
                 return 0;
 
-        if (!is_without_flags(errno) || renameat(parent, name, slots, aside(slot, old)) < 0)
+        if (!is_without_flags(errno) || renameat(parent, name, slots, name_aside(slot, old)) < 0)
                 return -1;
 
         work_step();
@@ -82,7 +82,7 @@ int plain_settle(int slots, const char *slot, int parent, const char *name, cons
 {
         char old[40];
         struct node kept, in_slot;
-        if (tree_look(slots, aside(slot, old), &kept) < 0)
+        if (tree_look(slots, name_aside(slot, old), &kept) < 0)
                 return -1;
 
         if (is_one_file(slots, slot, parent, name) && unlinkat(slots, slot, 0) < 0)

@@ -37,8 +37,8 @@ static bool had_names(const struct op *o, size_t door)
 
 /* Is this file equal to the one in the slot, in content, metadata and mtime? Then the slot becomes a hard
  * link to it. */
-static bool rejoin(const struct looking *w, int dir, const char *name, const struct node *here,
-                   const struct op *o)
+static bool rejoin_link(const struct looking *w, int dir, const char *name, const struct node *here,
+                        const struct op *o)
 {
         char slot[32], fresh[32];
         struct node kept, made;
@@ -73,14 +73,14 @@ static void look_at(struct looking *w, int dir, const char *name, const struct n
         }
 
         for (; low < w->n && w->v[low].ino == here->ino; low++)
-                if (w->v[low].op && rejoin(w, dir, name, here, w->v[low].op)) {
+                if (w->v[low].op && rejoin_link(w, dir, name, here, w->v[low].op)) {
                         w->v[low].op->rejoined = true;
                         w->v[low].op = NULL;
                         w->left--;
                 }
 }
 
-static void walk(struct looking *w, int dir)
+static void walk_dir(struct looking *w, int dir)
 {
         AUTO_NAMES(list);
         struct stat slots;
@@ -99,7 +99,7 @@ static void walk(struct looking *w, int dir)
                 AUTO_FD(down, tree_dir(dir, list.v[i]));
                 w->depth++;
                 if (down >= 0)
-                        walk(w, down);
+                        walk_dir(w, down);
                 w->depth--;
         }
 }
@@ -120,7 +120,7 @@ int rejoin_names(struct journal *j, size_t door)
                 qsort(w.v, w.n, sizeof *w.v, by_number);
 
         if (w.n > 0 && t->slots >= 0)
-                walk(&w, t->fd);
+                walk_dir(&w, t->fd);
 
         free(w.v);
         return 0;

@@ -30,7 +30,7 @@ struct staging {
 
 /* Overlayfs's attributes must not follow a file into the tree: a later overlay would trust them. Done in
  * the slot: after a kill, the file's own mode is in the journal. */
-static int scrub(int slots, const char *slot, mode_t mode, bool setid)
+static int scrub_mode(int slots, const char *slot, mode_t mode, bool setid)
 {
         struct node n;
         mode_t wanted = setid ? mode : mode & 01777;
@@ -55,7 +55,7 @@ static int take_file(struct staging *g, struct op *o, int slots, const char *slo
         if (parent < 0 || renameat(parent, name, slots, slot) < 0)
                 return -1;
         work_step();
-        return scrub(slots, slot, o->entry->now.mode, o->setid);
+        return scrub_mode(slots, slot, o->entry->now.mode, o->setid);
 }
 
 /* Returns 1 if created as a hard link to an earlier slot. */
@@ -110,7 +110,7 @@ static bool put_origin(int fd, const char *run)
 
 /* Sets the attribute with the run it came from, over any value that the box wrote. Skipped if the
  * filesystem has no attributes or the box left no room: the ledger also records it. */
-static void stamp(const struct staging *g, int slots, const char *slot)
+static void stamp_entry(const struct staging *g, int slots, const char *slot)
 {
         struct node n;
         const char *run = g->j->l->run;
@@ -147,7 +147,7 @@ static int stage_new(struct staging *g, struct op *o)
                 r = o->moved ? take_file(g, o, slots, slot) : copy_entry(g, o, slots, slot);
 
         if (r == 0 && o->entry->now.kind == NODE_FILE)
-                stamp(g, slots, slot);
+                stamp_entry(g, slots, slot);
 
         if (r < 0 || tree_look(slots, slot, &made) < 0 || !made.kind ||
             tree_digest(slots, slot, &made, true, digest) < 0)

@@ -60,7 +60,7 @@ static bool read_record(char *at, struct record *r)
         return true;
 }
 
-static int lost(const struct layer *l, struct err *e)
+static int record_lost(const struct layer *l, struct err *e)
 {
         (void) err_set(e, ERR_IO, 0,
                        "the record of what the overlay %s began with is incomplete: the machine went down "
@@ -89,7 +89,7 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
         struct stat st;
         AUTO_FD(fd, openat(dir, "base", O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 && errno == ENOENT)
-                return l->state == LAYER_OPEN ? 0 : lost(l, e);
+                return l->state == LAYER_OPEN ? 0 : record_lost(l, e);
 
         size_t size = fd < 0 || fstat(fd, &st) < 0 ? SIZE_MAX : (size_t) st.st_size;
         ret->text = size == SIZE_MAX ? NULL : malloc(size + 1);
@@ -99,10 +99,10 @@ static int base_read_in(const struct layer *l, int dir, struct base *ret, struct
                                strerror(errno));
 
         if ((size_t) n != size)
-                return lost(l, e);
+                return record_lost(l, e);
 
         if (!check_end(ret->text, &size))
-                return lost(l, e);
+                return record_lost(l, e);
 
         size_t count = 0;
         for (size_t i = 0; i < size; i++)
@@ -270,7 +270,7 @@ static int by_source(const void *a, const void *b)
 
 /* A later box may have changed an applied entry again: then its record is of the applied version, which is
  * gone. */
-static struct record join(const struct record *now, const struct record *before)
+static struct record join_records(const struct record *now, const struct record *before)
 {
         struct record r = *before;
         r.now_kind = now->now_kind;
@@ -298,7 +298,7 @@ static void merge_bases(const struct base *now, const struct base *before, const
                 if (a && b && c == 0) {
                         const struct op key = { .door = a->door, .source = a->path }, *at = &key;
                         if (bsearch(&at, undone, count, sizeof(const struct op *), by_source))
-                                r = join(a, b);
+                                r = join_records(a, b);
                 }
                 base_put(out, &r);
                 i += c <= 0;

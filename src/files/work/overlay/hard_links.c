@@ -58,8 +58,8 @@ static int by_both_files(const void *a, const void *b)
 }
 
 /* The entries that `is_one` selects, sorted; the caller frees. NULL: out of memory. */
-static struct name *gather(struct entries *v, bool (*is_one)(const struct entry *),
-                           int (*order)(const void *, const void *), size_t *ret_n, struct err *e)
+static struct name *gather_entries(struct entries *v, bool (*is_one)(const struct entry *),
+                                   int (*order)(const void *, const void *), size_t *ret_n, struct err *e)
 {
         struct name *names = calloc(v->n + 1, sizeof *names);
         size_t n = 0;
@@ -92,7 +92,7 @@ static bool has_names(const struct entry *x)
 static int find_apart(struct entries *v, struct err *e)
 {
         size_t n;
-        struct name *names = gather(v, had_names, by_both_files, &n, e);
+        struct name *names = gather_entries(v, had_names, by_both_files, &n, e);
         if (!names)
                 return -1;
 
@@ -111,7 +111,7 @@ static int find_apart(struct entries *v, struct err *e)
 
 /* The most important of several hard links of one file: a change applies to it, or the host has it. NULL:
  * all are new. */
-static const struct entry *chief(const struct name *names, size_t n)
+static const struct entry *chief_name(const struct name *names, size_t n)
 {
         const struct entry *old = NULL;
         for (size_t i = 0; i < n; i++) {
@@ -128,7 +128,7 @@ static const struct entry *chief(const struct name *names, size_t n)
 static int find_among_entries(struct entries *v, struct err *e)
 {
         size_t n;
-        struct name *names = gather(v, has_names, by_layer_file, &n, e);
+        struct name *names = gather_entries(v, has_names, by_layer_file, &n, e);
         if (!names)
                 return -1;
 
@@ -136,7 +136,7 @@ static int find_among_entries(struct entries *v, struct err *e)
                 for (k = i + 1; k < n && names[k].x->door == names[i].x->door &&
                                 names[k].x->now.ino == names[i].x->now.ino;)
                         k++;
-                const struct entry *first = k > i + 1 ? chief(names + i, k - i) : NULL;
+                const struct entry *first = k > i + 1 ? chief_name(names + i, k - i) : NULL;
                 for (size_t j = i; first && j < k; j++)
                         if (names[j].x != first)
                                 names[j].x->link = first->path;

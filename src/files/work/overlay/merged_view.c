@@ -80,7 +80,7 @@ static bool first_part(char *text, char part[NAME_MAX + 1])
 }
 
 /* Enters a directory. One that cannot be read may hold anything. */
-static enum step enter(struct way *w, const char *name, bool hidden)
+static enum step enter_name(struct way *w, const char *name, bool hidden)
 {
         size_t n = strlen(w->at);
         if (snprintf(w->at + n, sizeof w->at - n, "/%s", name) >= (int) (sizeof w->at - n))
@@ -100,13 +100,13 @@ static enum step go_to(struct way *w, char *path)
         while (s == STEP_ON && first_part(path, part)) {
                 bool hidden;
                 const struct node n = view_look(&w->here, part, &hidden);
-                s = n.kind == NODE_DIR ? enter(w, part, hidden) : STEP_ENDS;
+                s = n.kind == NODE_DIR ? enter_name(w, part, hidden) : STEP_ENDS;
         }
 
         return s;
 }
 
-static enum step up(struct way *w)
+static enum step step_up(struct way *w)
 {
         char path[sizeof w->at];
         char *slash = strrchr(w->at, '/');
@@ -119,7 +119,7 @@ static enum step up(struct way *w)
 }
 
 /* Its target takes the place of its name; an absolute one leaves. */
-static enum step through(struct way *w, const char *name, bool below)
+static enum step step_through(struct way *w, const char *name, bool below)
 {
         char target[WORK_PATH_MAX], rest[sizeof w->rest];
         int side = below ? w->here.lower : w->here.upper;
@@ -138,7 +138,7 @@ static bool is_blind(int side, const char *name)
         return side >= 0 && tree_look(side, name, &n) < 0;
 }
 
-static enum step step(struct way *w, const char *name)
+static enum step take_step(struct way *w, const char *name)
 {
         bool hidden;
         struct node above = { 0 };
@@ -146,20 +146,20 @@ static enum step step(struct way *w, const char *name)
                 return STEP_ON;
 
         if (strcmp(name, "..") == 0)
-                return up(w);
+                return step_up(w);
 
         if (is_blind(w->here.upper, name) || is_blind(w->here.lower, name))
                 return STEP_OUT;
 
         const struct node n = view_look(&w->here, name, &hidden);
         if (n.kind == NODE_LINK)
-                return through(w, name, !is_there(w->here.upper, name, &above));
+                return step_through(w, name, !is_there(w->here.upper, name, &above));
 
-        return n.kind == NODE_DIR ? enter(w, name, hidden) : STEP_ENDS;
+        return n.kind == NODE_DIR ? enter_name(w, name, hidden) : STEP_ENDS;
 }
 
 /* After a name that does not exist: if it becomes a directory later, ".." climbs. */
-static bool climbs(char *rest)
+static bool climbs_out(char *rest)
 {
         char part[NAME_MAX + 1];
         while (first_part(rest, part))
@@ -181,9 +181,9 @@ bool view_leads_out(const struct view *top, const char *path, const char *target
         enum step s = target[0] == '/' ? STEP_OUT : go_to(&w, parent);
         bool placed = s != STEP_ENDS; /* else its own directory does not exist, and it is dangling */
         while (s == STEP_ON && first_part(w.rest, part))
-                s = step(&w, part);
+                s = take_step(&w, part);
 
         view_end(&w.here);
         bool left = w.rest[strspn(w.rest, "/")] != '\0'; /* a name that is too long, or does not exist */
-        return s == STEP_OUT || (s == STEP_ON && left) || (placed && climbs(w.rest));
+        return s == STEP_OUT || (s == STEP_ON && left) || (placed && climbs_out(w.rest));
 }

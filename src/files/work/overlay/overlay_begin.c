@@ -448,7 +448,7 @@ int work_people(struct work_run *w, const struct gate_people *people, struct err
         return w->l->people_count == before ? 0 : layer_write(w->l, e);
 }
 
-static int fill(struct work_run *w, const struct work_ask *ask, struct err *e)
+static int fill_run(struct work_run *w, const struct work_ask *ask, struct err *e)
 {
         w->door_count = ask->door_count;
         w->places = calloc(ask->door_count, sizeof *w->places);
@@ -475,7 +475,7 @@ struct work_run *work_begin(const struct work_ask *ask, struct err *e)
         }
 
         w->cx = ask->cx;
-        if (fill(w, ask, e) == 0)
+        if (fill_run(w, ask, e) == 0)
                 return w;
 
         work_drop(w);

@@ -36,7 +36,7 @@ struct search {
         char *run;            /* WORK_RUN_MAX: the best; empty: none yet */
         struct timespec when; /* of the best */
         char door[PATH_MAX];  /* of the best: the reason why it belongs to this directory */
-        size_t near;          /* of the best: nearness() */
+        size_t near;          /* of the best: door_nearness() */
         bool exact;           /* one has its door at this directory, which is a project then */
         bool several;         /* another has a door of this directory that is of another project */
         bool session;         /* one of those with this name is of a session */
@@ -95,12 +95,12 @@ static void list_layer(struct buf *to, size_t before, const struct layer *l)
 }
 
 /* A door at this directory or below it is the directory's own; of those above, the nearest. */
-static size_t nearness(const char *cwd, const char *door)
+static size_t door_nearness(const char *cwd, const char *door)
 {
         return path_under(door, cwd) ? PATH_MAX : strlen(door);
 }
 
-static void consider(struct search *s, struct layer *l)
+static void consider_overlay(struct search *s, struct layer *l)
 {
         struct timespec when;
         char door[PATH_MAX] = "";
@@ -112,7 +112,7 @@ static void consider(struct search *s, struct layer *l)
                 return;
         }
 
-        size_t near = nearness(s->cwd, door);
+        size_t near = door_nearness(s->cwd, door);
         s->exact |= strcmp(door, s->cwd) == 0;
         s->several |= s->run[0] && !s->box && near == s->near && !are_together(door, s->door);
         if (!s->box || l->state != LAYER_APPLIED) {
@@ -166,7 +166,7 @@ static bool is_failure(const struct err *why)
 }
 
 /* False: none. */
-static bool newest(int store, const struct names *list, struct search *s)
+static bool find_newest(int store, const struct names *list, struct search *s)
 {
         s->run[0] = '\0';
         if (!s->box && !getcwd(s->cwd, sizeof s->cwd))
@@ -186,7 +186,7 @@ static bool newest(int store, const struct names *list, struct search *s)
                 if (l && is_empty_leftover(l))
                         (void) layer_remove(l, &why);
                 else if (l)
-                        consider(s, l);
+                        consider_overlay(s, l);
                 layer_free(l);
         }
 
@@ -273,7 +273,7 @@ static int find_unnamed(int store, const struct names *list, enum layer_wanted w
                         char ret_run[WORK_RUN_MAX], struct err *e)
 {
         struct search s = { .want = want, .run = ret_run };
-        bool found = newest(store, list, &s);
+        bool found = find_newest(store, list, &s);
         int r = s.failed.code           ? (*e = s.failed, -1)
                 : is_nearer(&s)         ? runs_here(&s, e)
                 : !found                ? none_here(&s, e)
@@ -309,7 +309,7 @@ int layer_find(int store, const char *which, enum layer_wanted want, char ret_ru
 
         char shown[128];
         struct search of_box = { .box = which, .want = want, .run = ret_run };
-        bool named = hits == 0 && newest(store, &list, &of_box);
+        bool named = hits == 0 && find_newest(store, &list, &of_box);
         bool unclear = named && want == LAYER_ONE && of_box.session && of_box.here > 1;
         int r = unclear ? several_named(&of_box, e) : 0;
         buf_done(&of_box.listed[1]);

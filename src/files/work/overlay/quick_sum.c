@@ -12,7 +12,7 @@
 enum { BLOCK = 4096, CHUNK = 32 * BLOCK };
 
 /* Each step is invertible: contents that differ in one word never have the same checksum. */
-static uint64_t mix(uint64_t sum, uint64_t word)
+static uint64_t mix_word(uint64_t sum, uint64_t word)
 {
         sum ^= word;
         return (sum << 29 | sum >> 35) * 0x9e3779b97f4a7c15u;
@@ -24,12 +24,12 @@ static uint64_t mix_block(uint64_t sum, const char *p, size_t n, uint64_t offset
         if (memcmp(p, zeros, n) == 0)
                 return sum;
 
-        sum = mix(sum, offset);
+        sum = mix_word(sum, offset);
         for (; n > 0;) {
                 uint64_t word = 0;
                 size_t k = n < sizeof word ? n : sizeof word;
                 memcpy(&word, p, k);
-                sum = mix(sum, word);
+                sum = mix_word(sum, word);
                 p += k;
                 n -= k;
         }

@@ -27,7 +27,7 @@ struct refresh {
 };
 
 /* Below the current path. Returns -1 with errno set on error. */
-static int enter(struct refresh *s, const char *name, size_t *ret_before)
+static int enter_dir(struct refresh *s, const char *name, size_t *ret_before)
 {
         *ret_before = s->len;
         int n = snprintf(s->path + s->len, sizeof s->path - s->len, "%s%s", s->len ? "/" : "", name);
@@ -40,7 +40,7 @@ static int enter(struct refresh *s, const char *name, size_t *ret_before)
         return 0;
 }
 
-static void leave(struct refresh *s, size_t before)
+static void leave_dir(struct refresh *s, size_t before)
 {
         s->len = before;
         s->path[before] = '\0';
@@ -69,7 +69,7 @@ static int keep_hidden(const struct refresh *s, int upper, int lower, const char
         return dir < 0 ? -1 : xattr_set_opaque(dir, true);
 }
 
-static int uncover(struct refresh *s, int upper, int lower)
+static int uncover_dir(struct refresh *s, int upper, int lower)
 {
         AUTO_NAMES(below);
         if (!xattr_is_opaque(upper))
@@ -80,9 +80,9 @@ static int uncover(struct refresh *s, int upper, int lower)
 
         for (size_t i = 0; i < below.n; i++) {
                 size_t before;
-                if (enter(s, below.v[i], &before) < 0 || keep_hidden(s, upper, lower, below.v[i]) < 0)
+                if (enter_dir(s, below.v[i], &before) < 0 || keep_hidden(s, upper, lower, below.v[i]) < 0)
                         return -1;
-                leave(s, before);
+                leave_dir(s, before);
         }
 
         return xattr_set_opaque(upper, false);
@@ -149,15 +149,15 @@ static int refresh_inside(struct refresh *s, int upper, int lower)
                 return -1;
         }
 
-        if (uncover(s, upper, lower) < 0 || tree_names(upper, &above) < 0)
+        if (uncover_dir(s, upper, lower) < 0 || tree_names(upper, &above) < 0)
                 return -1;
 
         s->depth++;
         for (size_t i = 0; i < above.n; i++) {
                 size_t before;
-                if (enter(s, above.v[i], &before) < 0 || refresh_entry(s, upper, lower, above.v[i]) < 0)
+                if (enter_dir(s, above.v[i], &before) < 0 || refresh_entry(s, upper, lower, above.v[i]) < 0)
                         return -1;
-                leave(s, before);
+                leave_dir(s, before);
         }
 
         s->depth--;

@@ -27,7 +27,7 @@ static int by_content(const void *a, const void *b)
         return c ? c : path_order(x->x->path, y->x->path);
 }
 
-static struct candidate *gather(struct entries *v, unsigned what, size_t *ret_n)
+static struct candidate *gather_files(struct entries *v, unsigned what, size_t *ret_n)
 {
         struct candidate *all = calloc(v->n + 1, sizeof *all);
         size_t n = 0;
@@ -81,7 +81,7 @@ int find_renames(const struct layer *l, struct entries *v, struct err *e)
 {
         AUTO_CURSOR(c, l);
         size_t n, m;
-        struct candidate *gone = gather(v, WHAT_DELETED, &n), *added = gather(v, WHAT_ADDED, &m);
+        struct candidate *gone = gather_files(v, WHAT_DELETED, &n), *added = gather_files(v, WHAT_ADDED, &m);
         int r = gone && added ? 0 : err_set(e, ERR_MEMORY, 0, "no memory for the changes");
         if (r == 0)
                 r = digest_those(&c, gone, n, added, m, false, e);

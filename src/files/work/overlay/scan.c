@@ -104,7 +104,7 @@ static int add_entry(struct scan *s, unsigned what, const struct node *old, cons
 }
 
 /* Goes to a name below the current path; false: the path would be too long. */
-static bool enter(struct scan *s, const char *name, size_t *ret_before)
+static bool enter_dir(struct scan *s, const char *name, size_t *ret_before)
 {
         *ret_before = s->len;
         int n = snprintf(s->path + s->len, sizeof s->path - s->len, "%s%s", s->len ? "/" : "", name);
@@ -117,7 +117,7 @@ static bool enter(struct scan *s, const char *name, size_t *ret_before)
         return true;
 }
 
-static void leave(struct scan *s, size_t before)
+static void leave_dir(struct scan *s, size_t before)
 {
         s->len = before;
         s->path[before] = '\0';
@@ -140,7 +140,7 @@ static int open_below(int lower, const char *name, bool to_list)
 }
 
 /* Every lower entry that is removed. */
-static int removed(struct scan *s, int lower, const char *name, const struct node *old)
+static int add_removed(struct scan *s, int lower, const char *name, const struct node *old)
 {
         const struct node none = { 0 };
         if (add_entry(s, WHAT_DELETED, old, &none) < 0)
@@ -165,18 +165,18 @@ static int removed(struct scan *s, int lower, const char *name, const struct nod
         for (size_t i = 0; i < list.n; i++) {
                 size_t before;
                 struct node child;
-                if (!enter(s, list.v[i], &before) || tree_look(dir, list.v[i], &child) < 0)
+                if (!enter_dir(s, list.v[i], &before) || tree_look(dir, list.v[i], &child) < 0)
                         return scan_failed(s, "looking below");
-                if (child.kind != NODE_NONE && removed(s, dir, list.v[i], &child) < 0)
+                if (child.kind != NODE_NONE && add_removed(s, dir, list.v[i], &child) < 0)
                         return -1;
-                leave(s, before);
+                leave_dir(s, before);
         }
 
         s->depth--;
         return 0;
 }
 
-static int walk(struct scan *s, int upper, int lower);
+static int walk_dir(struct scan *s, int upper, int lower);
 
 /* The box hides entries of a host directory without permission for us: the directory itself is reported. */
 static int tell_hidden(struct scan *s, int upper, const char *name)
@@ -215,7 +215,7 @@ static int walk_into(struct scan *s, int upper, int lower, const char *name, boo
         s->depth++;
         int r = s->shut != outside && s->hidden ? tell_hidden(s, upper, name) : 0;
         if (r == 0)
-                r = walk(s, up, low);
+                r = walk_dir(s, up, low);
 
         s->depth--;
         s->shut = outside;
@@ -282,7 +282,7 @@ static int open_entry(struct scan *s, int upper, const char *name, struct node *
         return 0;
 }
 
-static int visit(struct scan *s, int upper, int lower, const char *name)
+static int visit_name(struct scan *s, int upper, int lower, const char *name)
 {
         struct node now, old = { 0 };
         if (tree_look(upper, name, &now) < 0 || (lower >= 0 && tree_look(lower, name, &old) < 0))
@@ -298,7 +298,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
                 return visit_unseen(s, upper, name, &now);
 
         if (now.whiteout)
-                return old.kind ? removed(s, lower, name, &old) : 0;
+                return old.kind ? add_removed(s, lower, name, &old) : 0;
 
         if (old.kind == NODE_NONE && door_is_stub(s->d, s->path))
                 return visit_stub(s, upper, name, &now);
@@ -309,7 +309,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
         } else if (old.kind != now.kind) {
                 /* The former entries of a directory that was replaced are listed after it. */
                 size_t at = s->to->n;
-                if (old.kind == NODE_DIR && removed(s, lower, name, &old) < 0)
+                if (old.kind == NODE_DIR && add_removed(s, lower, name, &old) < 0)
                         return -1;
                 if (old.kind != NODE_DIR && add_entry(s, WHAT_TYPE, &old, &now) < 0)
                         return -1;
@@ -328,7 +328,7 @@ static int visit(struct scan *s, int upper, int lower, const char *name)
 }
 
 /* Only the lower names that the overlay also has matter, unless it hides all of them. */
-static int walk(struct scan *s, int upper, int lower)
+static int walk_dir(struct scan *s, int upper, int lower)
 {
         AUTO_NAMES(above);
         AUTO_NAMES(below);
@@ -338,11 +338,11 @@ static int walk(struct scan *s, int upper, int lower)
 
         for (size_t i = 0; i < above.n; i++) {
                 size_t before;
-                if (!enter(s, above.v[i], &before))
+                if (!enter_dir(s, above.v[i], &before))
                         return scan_failed(s, "looking below");
-                if (visit(s, upper, lower, above.v[i]) < 0)
+                if (visit_name(s, upper, lower, above.v[i]) < 0)
                         return -1;
-                leave(s, before);
+                leave_dir(s, before);
         }
 
         for (size_t i = 0; i < below.n; i++) {
@@ -350,11 +350,11 @@ static int walk(struct scan *s, int upper, int lower)
                 struct node old;
                 if (names_have(&above, below.v[i]))
                         continue;
-                if (!enter(s, below.v[i], &before) || tree_look(lower, below.v[i], &old) < 0)
+                if (!enter_dir(s, below.v[i], &before) || tree_look(lower, below.v[i], &old) < 0)
                         return scan_failed(s, "looking below");
-                if (old.kind && removed(s, lower, below.v[i], &old) < 0)
+                if (old.kind && add_removed(s, lower, below.v[i], &old) < 0)
                         return -1;
-                leave(s, before);
+                leave_dir(s, before);
         }
 
         return 0;
@@ -365,7 +365,7 @@ static int scan_single(struct scan *s, const struct sides *x)
         struct node now, old;
         const char *slash = strrchr(s->d->host, '/');
         size_t before;
-        if (!enter(s, slash ? slash + 1 : s->d->host, &before) ||
+        if (!enter_dir(s, slash ? slash + 1 : s->d->host, &before) ||
             tree_look(x->upper, x->upper_name, &now) < 0 || tree_look(x->lower, x->lower_name, &old) < 0)
                 return scan_failed(s, "looking at");
 
@@ -403,7 +403,7 @@ static int scan_top(struct scan *s, const struct sides *x)
         if (!what)
                 return 0;
 
-        return enter(s, ".", &before) ? add_entry(s, what, &old, &now) : scan_failed(s, "looking at");
+        return enter_dir(s, ".", &before) ? add_entry(s, what, &old, &now) : scan_failed(s, "looking at");
 }
 
 /* ---- flags ---- */
@@ -575,7 +575,7 @@ static int walk_door(struct scan *s)
                 return -1;
 
         s->hidden = s->d->is_dir && xattr_is_opaque(x.upper);
-        int r = s->d->is_dir ? walk(s, x.upper, x.lower) : scan_single(s, &x);
+        int r = s->d->is_dir ? walk_dir(s, x.upper, x.lower) : scan_single(s, &x);
         if (r == 0 && s->d->is_dir)
                 r = scan_top(s, &x); /* last: it does not leave its name again */
 

@@ -230,7 +230,7 @@ ssize_t tree_link(int dir, const char *name, char *buf, size_t cap)
 }
 
 /* For a large file the CPU features are checked: that pays from about a megabyte on. */
-static void hurry(uint64_t done)
+static void hurry_on(uint64_t done)
 {
         static bool asked; /* harmless if repeated */
         if (done < 1u << 20 || __atomic_exchange_n(&asked, true, __ATOMIC_RELAXED))
@@ -254,7 +254,7 @@ static int digest_file(int fd, char ret_hex[65])
                 if (n == 0)
                         break;
                 sha256_add(&s, chunk, (size_t) n);
-                hurry(done += (uint64_t) n);
+                hurry_on(done += (uint64_t) n);
         }
 
         sha256_end_hex(&s, ret_hex);

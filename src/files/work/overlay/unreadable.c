@@ -20,7 +20,7 @@ static int by_place(const void *a, const void *b)
         return x->door != y->door ? (x->door < y->door ? -1 : 1) : path_order(x->path, y->path);
 }
 
-static int failed(const struct layer *l, const char *doing, struct err *e)
+static int layer_failed(const struct layer *l, const char *doing, struct err *e)
 {
         return err_set(e, ERR_IO, errno, "%s what is closed in the overlay %s: %s", doing, l->run,
                        strerror(errno));
@@ -41,12 +41,12 @@ int closed_read(struct layer *l, struct err *e)
                 return 0;
 
         if (fd < 0 || fstat(fd, &st) < 0)
-                return failed(l, "reading about", e);
+                return layer_failed(l, "reading about", e);
 
         size_t n = (size_t) st.st_size, count = 0;
         char *text = arena_alloc(&l->mem, n + 1);
         if (!text || fd_read_all(fd, text, n) != (ssize_t) n)
-                return failed(l, "reading about", e);
+                return layer_failed(l, "reading about", e);
 
         for (size_t i = 0; i < n; i++)
                 count += text[i] == '\0';
@@ -95,7 +95,7 @@ static bool make_room(struct layer *l)
 }
 
 /* Overwrites an incomplete record of a killed process. */
-static int append(struct layer *l, const struct closed *c)
+static int append_closed(struct layer *l, const struct closed *c)
 {
         AUTO_BUF(out);
         buf_printf(&out, "%u %o ", c->door, c->mode);
@@ -115,7 +115,7 @@ int closed_keep(struct layer *l, unsigned door, const char *path, mode_t mode, s
         if (!c.path || !make_room(l))
                 return err_set(e, ERR_MEMORY, 0, "no memory for an overlay");
         l->closed[l->closed_count++] = c;
-        return append(l, &c) < 0 ? failed(l, "writing about", e) : 0;
+        return append_closed(l, &c) < 0 ? layer_failed(l, "writing about", e) : 0;
 }
 
 void closed_change(struct layer *l, unsigned door, const char *path, mode_t mode)
@@ -154,12 +154,12 @@ int closed_restore(struct layer *l, struct err *e)
 
         for (size_t i = l->closed_count; i-- > 0;)
                 if (set_mode(l, &l->closed[i], l->closed[i].mode) < 0)
-                        return failed(l, "closing", e);
+                        return layer_failed(l, "closing", e);
 
         l->closed_count = l->closed_sorted = 0;
         l->closed_bytes = 0;
         if (unlinkat(l->dir, "closed", 0) < 0 && errno != ENOENT)
-                return failed(l, "closing", e);
+                return layer_failed(l, "closing", e);
 
         return 0;
 }

@@ -50,7 +50,7 @@ static bool has_too_many(struct span a, struct span b)
         return count_lines(a) > LINES_MAX || count_lines(b) > LINES_MAX;
 }
 
-static bool split(struct span s, struct text *ret)
+static bool split_lines(struct span s, struct text *ret)
 {
         ret->v = calloc(count_lines(s) + 1, sizeof *ret->v);
         ret->n = 0;
@@ -67,7 +67,7 @@ static bool split(struct span s, struct text *ret)
         return ret->v != NULL;
 }
 
-static bool same(const struct line *a, const struct line *b)
+static bool same_line(const struct line *a, const struct line *b)
 {
         return a->hash == b->hash && a->n == b->n && memcmp(a->p, b->p, a->n) == 0;
 }
@@ -96,7 +96,7 @@ struct myers {
 };
 
 /* Returns the number of edits that are enough, or -1: more than EDITS_MAX. */
-static long forward(struct myers *y)
+static long search_forward(struct myers *y)
 {
         for (long d = 0; d <= EDITS_MAX; d++) {
                 int *v = y->trace[d] = malloc((size_t) (2 * d + 1) * sizeof *v);
@@ -109,7 +109,7 @@ static long forward(struct myers *y)
                                 x = u[k + 1 + d - 1];
                         else if (d > 0)
                                 x = u[k - 1 + d - 1] + 1;
-                        while (x < y->n && x - k < y->m && x - k >= 0 && same(&y->a[x], &y->b[x - k]))
+                        while (x < y->n && x - k < y->m && x - k >= 0 && same_line(&y->a[x], &y->b[x - k]))
                                 x++;
                         v[k + d] = (int) x;
                         if (k + 1 <= d)
@@ -123,7 +123,7 @@ static long forward(struct myers *y)
 }
 
 /* Back from the end: one edit for each step, last first. */
-static void backward(const struct myers *y, long d, struct edits *out, size_t skip)
+static void trace_backward(const struct myers *y, long d, struct edits *out, size_t skip)
 {
         struct edit *list = calloc((size_t) d + 1, sizeof *list);
         long x = y->n, count = 0, at = y->m;
@@ -152,11 +152,11 @@ static void backward(const struct myers *y, long d, struct edits *out, size_t sk
 static bool find_edits(const struct text *a, const struct text *b, struct edits *out)
 {
         size_t head = 0, tail = 0;
-        while (head < a->n && head < b->n && same(&a->v[head], &b->v[head]))
+        while (head < a->n && head < b->n && same_line(&a->v[head], &b->v[head]))
                 head++;
 
         while (tail < a->n - head && tail < b->n - head &&
-               same(&a->v[a->n - 1 - tail], &b->v[b->n - 1 - tail]))
+               same_line(&a->v[a->n - 1 - tail], &b->v[b->n - 1 - tail]))
                 tail++;
 
         size_t n = a->n - head - tail, m = b->n - head - tail;
@@ -175,11 +175,11 @@ static bool find_edits(const struct text *a, const struct text *b, struct edits 
                 y->b = b->v + head;
                 y->n = (long) n;
                 y->m = (long) m;
-                d = n < 1 << 30 && m < 1 << 30 ? forward(y) : -1;
+                d = n < 1 << 30 && m < 1 << 30 ? search_forward(y) : -1;
         }
 
         if (d >= 0)
-                backward(y, d, out, head);
+                trace_backward(y, d, out, head);
         else
                 add_edit(out, (struct edit){ head, n, head, m });
 
@@ -256,7 +256,7 @@ static void put_each(struct buf *out, char mark, struct span s)
 }
 
 /* All of the one for all of the other. */
-static void replace(struct span a, struct span b, struct buf *out)
+static void replace_all(struct span a, struct span b, struct buf *out)
 {
         buf_puts(out, "@@ ");
         put_range(out, '-', 0, count_lines(a));
@@ -271,14 +271,14 @@ bool lines_diff(struct span a, struct span b, struct buf *out)
 {
         if (has_too_many(a, b)) {
                 if (!span_eq(a, b))
-                        replace(a, b, out);
+                        replace_all(a, b, out);
                 return a.n == 0 || b.n == 0 || span_eq(a, b);
         }
 
         struct text x = { 0 }, y = { 0 };
         struct edits e = { 0 };
         bool whole = false;
-        if (split(a, &x) && split(b, &y)) {
+        if (split_lines(a, &x) && split_lines(b, &y)) {
                 whole = find_edits(&x, &y, &e);
                 put_all(out, &x, &y, &e);
         } else {
@@ -303,7 +303,7 @@ void lines_count(struct span a, struct span b, size_t *ret_added, size_t *ret_re
                 return;
         }
 
-        if (split(a, &x) && split(b, &y))
+        if (split_lines(a, &x) && split_lines(b, &y))
                 (void) find_edits(&x, &y, &e);
 
         for (size_t i = 0; i < e.n; i++) {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The character that begins here; *ret_n: its bytes. An invalid UTF-8 byte is one character, and stays. */
-static uint32_t character(const unsigned char *p, size_t *ret_n)
+static uint32_t next_character(const unsigned char *p, size_t *ret_n)
 {
         size_t n = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : p[0] >= 0xc2 ? 2 : 1;
         uint32_t c = n == 1 ? p[0] : p[0] & (0x7fu >> n);
@@ -26,7 +26,7 @@ static uint32_t character(const unsigned char *p, size_t *ret_n)
 }
 
 /* The ASCII letter that it equals in a case-insensitive comparison; 0: none. */
-static char folded(uint32_t c)
+static char fold_letter(uint32_t c)
 {
         if (c >= 0xff01 && c <= 0xff5e) /* of full width: some converters of names narrow them */
                 return (char) (c - 0xff01 + '!');
@@ -52,8 +52,8 @@ void spelling_plain(const char *path, char *ret, size_t cap)
 {
         size_t n = 0, bytes;
         for (const char *at = path; *at && n + 5 < cap; at += bytes) {
-                uint32_t c = character((const unsigned char *) at, &bytes);
-                char letter = folded(c);
+                uint32_t c = next_character((const unsigned char *) at, &bytes);
+                char letter = fold_letter(c);
                 if (str_is_unseen(c) && bytes > 1)
                         continue;
                 if (letter == '/' || (bytes == 1 && *at == '/')) {

@@ -47,7 +47,7 @@ static void flush_some(struct shower *s)
                 show_flush(s);
 }
 
-static bool takes(const struct shower *s, const struct entry *x)
+static bool takes_entry(const struct shower *s, const struct entry *x)
 {
         return !s->look->paths || entry_named(s->l, x, s->look->paths);
 }
@@ -100,7 +100,7 @@ static void put_name(struct shower *s, const struct entry *x, const char *path)
                 put_inert(&s->out, span_str(path));
 }
 
-static void colour(struct shower *s, const char *code)
+static void put_colour(struct shower *s, const char *code)
 {
         if (s->look->colour)
                 buf_printf(&s->out, "\033[%sm", code);
@@ -221,12 +221,12 @@ static void put_flagged(struct shower *s)
         bool any = false;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!x->flags || !takes(s, x))
+                if (!x->flags || !takes_entry(s, x))
                         continue;
                 if (!any) {
-                        colour(s, "1;31");
+                        put_colour(s, "1;31");
                         buf_puts(&s->out, "Flagged; apply with --flagged KIND or --include-flagged:");
-                        colour(s, "0");
+                        put_colour(s, "0");
                         buf_putc(&s->out, '\n');
                 }
                 any = true;
@@ -249,7 +249,7 @@ static void put_conflicts(struct shower *s)
         bool any = false;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!x->conflict || !takes(s, x))
+                if (!x->conflict || !takes_entry(s, x))
                         continue;
                 if (!any)
                         buf_puts(&s->out,
@@ -309,7 +309,7 @@ static void put_link(struct shower *s, const struct entry *x)
 
 static void put_header(struct shower *s, const struct entry *x)
 {
-        colour(s, "1");
+        put_colour(s, "1");
         put_name(s, x, x->path);
         buf_puts(&s->out, ": ");
         put_what(s, x);
@@ -338,7 +338,7 @@ static void put_header(struct shower *s, const struct entry *x)
         if (x->conflict)
                 buf_puts(&s->out, " (conflict: - is what the host has now, not what the box began with)");
 
-        colour(s, "0");
+        put_colour(s, "0");
         buf_putc(&s->out, '\n');
 }
 
@@ -352,10 +352,10 @@ static void put_hunks(struct shower *s, const struct buf *hunks)
                                    : line[0] == '@' ? "36"
                                                     : NULL;
                 if (code)
-                        colour(s, code);
+                        put_colour(s, code);
                 put_content(&s->out, span_of(line, n));
                 if (code)
-                        colour(s, "0");
+                        put_colour(s, "0");
                 buf_putc(&s->out, '\n');
                 flush_some(s);
                 at += n + 1;
@@ -420,16 +420,16 @@ int show_theirs(struct shower *s, struct err *e)
         size_t conflicts = 0;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!x->conflict || !takes(s, x) || !entry_named(s->l, x, s->look->theirs))
+                if (!x->conflict || !takes_entry(s, x) || !entry_named(s->l, x, s->look->theirs))
                         continue;
                 conflicts++;
-                colour(s, "1");
+                put_colour(s, "1");
                 put_name(s, x, x->path);
                 buf_printf(&s->out, ": %s (", x->conflict);
                 put_side(s, "- the box", &x->now);
                 put_side(s, "; + the host", &x->old);
                 buf_putc(&s->out, ')');
-                colour(s, "0");
+                put_colour(s, "0");
                 buf_putc(&s->out, '\n');
                 if (put_sides(s, x, true, e) < 0)
                         return -1;
@@ -449,7 +449,7 @@ static bool is_told_as_rename(const struct shower *s, const struct entry *x)
         if (!(x->what & WHAT_RENAMED && x->what & WHAT_DELETED))
                 return false;
         const struct entry now = { .door = x->door, .path = x->other };
-        return takes(s, &now);
+        return takes_entry(s, &now);
 }
 
 /* The end of the part that was named, and the number of entries from here on that share one line; 0: none. */
@@ -468,13 +468,13 @@ static size_t summed_up(const struct shower *s, size_t i, size_t *opened, struct
 
 static void put_sum(struct shower *s, const struct entry *x, const struct fold *f)
 {
-        colour(s, "1");
+        put_colour(s, "1");
         put_name(s, x, x->path);
         buf_puts(&s->out, "/ ");
         fold_put(&s->out, f);
         buf_puts(&s->out, ": ");
         put_what(s, x);
-        colour(s, "0");
+        put_colour(s, "0");
         buf_puts(&s->out, " (name it, or -v, to see it)\n");
 }
 
@@ -490,7 +490,7 @@ int show_diffs(struct shower *s, struct err *e)
                 const struct entry *x = &s->v->v[i];
                 layer_progress(s->l, "reading contents", i, s->v->n);
                 struct fold f;
-                if (!takes(s, x) || is_told_as_rename(s, x))
+                if (!takes_entry(s, x) || is_told_as_rename(s, x))
                         continue;
                 size_t all = summed_up(s, i, &opened, &f);
                 if (all > 0) {
@@ -514,7 +514,7 @@ int show_names(struct shower *s, struct err *e)
         (void) e;
         for (size_t i = 0; i < s->v->n; i++) {
                 const struct entry *x = &s->v->v[i];
-                if (!takes(s, x))
+                if (!takes_entry(s, x))
                         continue;
                 AUTO_BUF(name);
                 if (s->many)
@@ -592,7 +592,7 @@ int show_stat(struct shower *s, struct err *e)
                 layer_progress(s->l, "reading contents", i, s->v->n);
                 struct numbers n;
                 struct fold f;
-                if (!takes(s, x))
+                if (!takes_entry(s, x))
                         continue;
                 size_t all = summed_up(s, i, &opened, &f);
                 entries += all ? all : 1;
@@ -747,7 +747,7 @@ int show_json(struct shower *s, struct err *e)
         for (size_t i = 0; i < s->v->n; i++) {
                 struct numbers n;
                 layer_progress(s->l, "reading contents", i, s->v->n);
-                if (!takes(s, &s->v->v[i]))
+                if (!takes_entry(s, &s->v->v[i]))
                         continue;
                 if (count_lines(s, &s->v->v[i], &n, e) < 0)
                         return -1;
