@@ -251,7 +251,6 @@ struct box {
         struct wall_start start;
         struct limit_group group;
         struct limit_janitor janitor;
-        struct host_cgroups *hierarchies; /* between prepare and make; or NULL */
         int registry;
         int name_lock; /* holds the requested name; or -1 */
         int waker;     /* of box_wake_by(), or -1 */
@@ -376,8 +375,6 @@ const char *keeper_run(struct run *run); /* run_id.c */
 bool keeper_groups_come_first(const struct box *b);
 bool keeper_groups_are_joined(
         const struct box *b); /* init has still to enter some: v1 cannot create a process in a group */
-/* The part that needs no group, for groups that are made late: while init is executed. */
-int keeper_groups_prepare(struct box *b, struct err *e);
 int keeper_groups_make(struct box *b, bool late, struct err *e);
 int keeper_groups_enter(struct box *b, struct err *e);
 unsigned keeper_groups_hold(const struct box *b);

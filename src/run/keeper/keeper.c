@@ -145,7 +145,6 @@ void box_free(struct box *b)
         fd_close(&b->pending);
         fd_close(&b->replaced);
         free(b->inbound);
-        free(b->hierarchies);
         free(b->run.rows);
         free(b->edits);
         work_private_remove(&b->private);

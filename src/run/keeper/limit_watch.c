@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,36 +20,19 @@ bool keeper_groups_come_first(const struct box *b)
         return !wall_has(b->c.plan->wall, WALL_OWN_ROOT) || !b->c.root || host_cgroups_unified();
 }
 
-static void name_group(struct box *b, char ret[48])
+/* The janitor first: a keeper that is killed at any moment leaves no group. */
+static int open_group(struct box *b, const struct limit_ask *ask, struct err *e)
 {
-        (void) stpcpy(stpcpy(ret, "cordon-"), keeper_run(&b->run));
-}
+        struct host_cgroups h;
+        if (host_cgroups_read(&h, e) < 0 || limit_group_may(&h, e) < 0 ||
+            limit_janitor_start(b->c.cx, ask->name, &b->janitor, e) < 0)
+                return -1;
 
-/* All but the groups themselves: where they can be, and the janitor that removes them. */
-static int find_hierarchies(struct box *b, struct err *e)
-{
-        char name[48];
-        if (b->hierarchies)
-                return 0;
+        int r = limit_group_open(&b->group, &h, ask, e);
+        if (r < 0)
+                limit_janitor_release(&b->janitor);
 
-        struct host_cgroups *h = malloc(sizeof *h);
-        if (!h)
-                return err_set(e, ERR_MEMORY, ENOMEM, "no memory for control groups");
-
-        name_group(b, name);
-        if (host_cgroups_read(h, e) == 0 && limit_group_may(h, e) == 0 &&
-            limit_janitor_start(b->c.cx, name, &b->janitor, e) == 0) {
-                b->hierarchies = h;
-                return 0;
-        }
-
-        free(h);
-        return -1;
-}
-
-int keeper_groups_prepare(struct box *b, struct err *e)
-{
-        return find_hierarchies(b, e) < 0 && b->c.require_groups ? -1 : 0;
+        return r;
 }
 
 int keeper_groups_make(struct box *b, bool late, struct err *e)
@@ -63,16 +45,8 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
                                  .procs = b->c.plan->limits.value[LIMIT_PROCS] + 1,
                                  .late = late,
                                  .runs = b->c.session && b->c.plan->net };
-        name_group(b, ask.name);
-        int r = find_hierarchies(b, e);
-        if (r == 0)
-                r = limit_group_open(&b->group, b->hierarchies, &ask, e);
-
-        free(b->hierarchies);
-        b->hierarchies = NULL;
-        if (r < 0)
-                limit_janitor_release(&b->janitor);
-
+        (void) stpcpy(stpcpy(ask.name, "cordon-"), keeper_run(&b->run));
+        int r = open_group(b, &ask, e);
         b->run.r.group_wait_ns = clock_mono_ns() - t;
         if (r < 0 && !b->c.require_groups)
                 return 0; /* reported in the result: rlimits and sampling enforce them */

@@ -101,7 +101,7 @@ int starting_clone(struct box *b, struct err *e)
                 return -1;
 
         (void) keeper_run(&b->run);
-        return groups_are_late(b) && keeper_groups_prepare(b, e) < 0 ? -1 : 1;
+        return 1;
 }
 
 int starting_birth(struct box *b, struct err *e)
@@ -115,6 +115,8 @@ int starting_birth(struct box *b, struct err *e)
 
         fd_close(&b->child.birth);
         fd_close(&b->child.host_proc);
+
+        /* init waits for its maps, and for its groups only when its walls are up. */
         if (groups_are_late(b) && keeper_groups_make(b, true, e) < 0)
                 return -1;
 
