@@ -47,15 +47,16 @@ round() { # round WHO WALL VICTIM DELAY_MS NUMBER
         sleep "0.0$(printf %02d "$4")"
         case $3 in
         keeper) kill -9 $keeper 2>/dev/null ;;
-        init)
-                for p in $(child $keeper cordon-init); do kill -9 "$p"; done
+        init) # also the process that starts it, which has its name and ends by itself
+                for p in $(child $keeper cordon-init); do kill -9 "$p" 2>/dev/null; done
                 sleep 0.05
                 kill -9 $keeper 2>/dev/null
                 ;;
         lone_init) # the keeper must see it and end by itself
                 init=$(child $keeper cordon-init)
                 if [ -n "$init" ]; then
-                        kill -9 "$init"
+                        # shellcheck disable=SC2086
+                        kill -9 $init 2>/dev/null
                         soon ended $keeper || echo "keeper still there" >&2
                 fi
                 kill -9 $keeper 2>/dev/null

@@ -134,9 +134,11 @@ int host_program(const struct cordon_context *cx, const char *name, char *ret_pa
 /* The program file of cordon, also in a program that cordon became: argv[0] names it there. false: /proc is
  * not mounted. */
 bool host_self(char *ret, size_t cap);
-/* The program of init and of the janitor, which learns from argv[0] which of them it is: this one if
- * wall/init/self.c is linked into it, else the installed one. */
+/* The program of init and of the janitor, which learns from argv[0] which of them it is: the installed one. A
+ * program with wall/init/self.c linked into it (host_is_own_init: the mark to find in that file) takes itself
+ * instead where that is missing or another version's. */
 #define HOST_INIT_PROGRAM "cordon-init"
+#define HOST_INIT_MARK    "cordon-init of cordon " CORDON_VERSION
 extern const char host_is_own_init[] __attribute__((weak, visibility("hidden")));
 int host_init_program(const struct cordon_context *cx, char *ret_path, size_t cap, struct err *e);
 
