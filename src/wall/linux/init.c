@@ -134,12 +134,6 @@ static void take_own_core(const struct wall_init *w)
                 (void) prctl(PR_SCHED_CORE, PR_SCHED_CORE_CREATE, 0, WHOLE_PROCESS, 0);
 }
 
-static int leave_keyring(struct wall_init *w, struct err *e)
-{
-        take_own_core(w);
-        return wall_keyring_leave(e);
-}
-
 /* Wherever it waits, and for whom: also for a helper that never ends. */
 static void die_with_keeper(const struct wall_init *w)
 {
@@ -246,8 +240,7 @@ struct stage {
 };
 
 /* The order is the security property: invariant W3 in docs/design/invariants.md.
- *   keyring before all         an early payload inherits the keyring
- *   payload first              its network takes longest
+ *   payload first              its network takes longest; the launcher has left the caller's keyring
  *   memfd ... covers before maps  a root caller's init still has the id that these files belong to
  *   gate after ids             after it only an early payload changes ids
  *   net-join before enter      while init leaves the old root, an early payload cannot create a user
@@ -257,7 +250,6 @@ struct stage {
  *   landlock ... signals before net-join   work while the network is created
  *   knobs late                 an early payload loads its filter meanwhile */
 static const struct stage namespace_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },
         { "payload", LAYER_NET, begin_payload },
         { "network", LAYER__COUNT, note_network },
         { "net-begin", LAYER_NET, wall_net_begin },
@@ -282,9 +274,9 @@ static const struct stage namespace_stages[] = {
 };
 
 static const struct stage process_stages[] = {
-        { "keyring", LAYER__COUNT, leave_keyring },     { "maps", LAYER__COUNT, await_maps },
-        { "reaper", LAYER__COUNT, become_reaper },      { "terminal", LAYER__COUNT, open_terminal },
-        { "landlock", LAYER_LANDLOCK, build_landlock }, { "filter", LAYER__COUNT, compile_filter },
+        { "maps", LAYER__COUNT, await_maps },        { "reaper", LAYER__COUNT, become_reaper },
+        { "terminal", LAYER__COUNT, open_terminal }, { "landlock", LAYER_LANDLOCK, build_landlock },
+        { "filter", LAYER__COUNT, compile_filter },
 };
 
 static int raise_stages(struct wall_init *w, const struct stage *stages, size_t n, struct err *e)
@@ -401,6 +393,7 @@ _Noreturn void wall_init_main(struct wall_init *w)
         struct wall_message m = { .word = WALL_SAYS_ERROR };
         (void) prctl(PR_SET_NAME, OWN_NAME, 0, 0, 0);
         fd_use_limit();
+        take_own_core(w);
 
         /* The box's own files get exactly the modes given. Files that it creates outside are no more open
          * than files that the caller creates. */

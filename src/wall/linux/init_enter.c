@@ -100,6 +100,14 @@ static long clone_init(struct wall_init *w, int cgroup, int *ret_pidfd, bool *re
 #endif
 }
 
+/* In the caller's user namespace, where the keyring that its boxes share has its name; while the plan comes.
+ */
+static int leave_keyring(struct err *e)
+{
+        wall_step("keyring");
+        return wall_keyring_leave(e);
+}
+
 static int start_init(struct wall_init *w, int cgroup)
 {
         int pidfd = -1;
@@ -118,7 +126,8 @@ _Noreturn void wall_init_enter(void)
         int cgroup = -1;
         wall_no_descriptors(&w);
         wall_step("launcher");
-        if (find_descriptors(&w, &cgroup, &m.error) == 0 && wall_take_plan(&w, &m.error) == 0)
+        if (find_descriptors(&w, &cgroup, &m.error) == 0 && leave_keyring(&m.error) == 0 &&
+            wall_take_plan(&w, &m.error) == 0)
                 _exit(start_init(&w, cgroup) < 0);
 
         if (wall_put(INIT_CONTROL, &m, -1) < 0)

@@ -6,6 +6,7 @@
 #include <linux/capability.h>
 #include <linux/keyctl.h>
 #include <linux/securebits.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -93,16 +94,35 @@ static bool keyrings_are_closed(void)
         return all && (refused == EPERM || refused == EACCES || refused == ENOSYS);
 }
 
+/* KEYCTL_DESCRIBE: "keyring;UID;GID;PERMISSIONS;NAME". Another account may have made one of that name. */
+static bool is_shared_by_us(long keyring)
+{
+        const unsigned long found_by_user = 0x00080000, all = 0x3f0b0000 | 0x00100000;
+        unsigned uid, gid, may;
+        char text[96] = "";
+        if (syscall(SYS_keyctl, KEYCTL_DESCRIBE, keyring, text, sizeof text - 1) < 0 ||
+            sscanf(text, "keyring;%u;%u;%x;", &uid, &gid, &may) != 3 || uid != geteuid())
+                return false;
+
+        return may & found_by_user || syscall(SYS_keyctl, KEYCTL_SETPERM, keyring, all) == 0;
+}
+
+/* An account other than root may have 200 keys: its boxes share one keyring. None of them can use it, or put
+ * anything there: their filter denies the calls. */
+static bool keyring_join(bool shared)
+{
+        long keyring = syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, shared ? "cordon-boxes" : NULL);
+        return keyring >= 0 && (!shared || is_shared_by_us(keyring));
+}
+
 int wall_keyring_leave(struct err *e)
 {
-        if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) >= 0 || keyrings_are_closed())
+        if ((geteuid() != 0 && keyring_join(true)) || keyring_join(false) || keyrings_are_closed())
                 return 0;
 
         (void) wall_fail(e, STAGE_IDS, "leaving the caller's keyring");
-        return e->sys == EDQUOT
-                       ? err_hint(e, "each box has a keyring: raise kernel.keys.maxkeys, or run fewer "
-                                     "boxes at once")
-                       : -1;
+        return e->sys == EDQUOT ? err_hint(e, "raise kernel.keys.maxkeys, or remove keys of this account")
+                                : -1;
 }
 
 int wall_privileges_drop(unsigned last, struct err *e)
