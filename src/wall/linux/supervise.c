@@ -576,6 +576,14 @@ static bool obey_all(struct watch *t, bool *ret_over)
         return true;
 }
 
+/* No process of the box is left. Only a child that ends with SIGCHLD is looked for: all of the box end so,
+ * when init has become their parent, and the observer does not. */
+static bool is_empty(void)
+{
+        siginfo_t any;
+        return waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) < 0 && errno == ECHILD;
+}
+
 /* True: the payload itself has ended, or the reaper behind us has. */
 static bool reap_dead(struct watch *t)
 {
@@ -603,8 +611,7 @@ static bool reap_dead(struct watch *t)
         if (over && pid == 0)
                 look_at_those_left(t);
 
-        t->end.empty = pid < 0 && errno == ECHILD;
-
+        t->end.empty = over && is_empty();
         return over;
 }
 
