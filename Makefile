@@ -12,6 +12,16 @@ CORDON  = $(STATIC)/src/face/cli/cordon
 # ccache, where it is installed, finds what another checkout compiled.
 export CCACHE_NOHASHDIR = 1
 
+# A release: the source and the static programs with what they consist of in dist/, and the checks that take too long for test.
+DIST ?= dist
+.PHONY: dist release-check uninstall
+dist: deps
+	@tools/dist source $(DIST)
+	@tools/dist static $(DIST)
+release-check: deps all
+	@sh tools/deps release
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run release
+
 .PHONY: all deps demo show test test-engines test-mcp test-bwrap test-agents everyday bench fuzz soak check-style install clean quick test-vm
 
 all: $(BUILD)/build.ninja $(STATIC)/build.ninja
@@ -104,5 +114,8 @@ install: all
 	$(call install_from,$(STATIC))
 	@[ ! -f .deps/quickjs.wasm ] || install -D -m 755 .deps/quickjs.wasm $(DESTDIR)$(PREFIX)/libexec/cordon/quickjs.wasm
 
+uninstall:
+	@DESTDIR="$(if $(DESTDIR),$(abspath $(DESTDIR)))" tools/uninstall $(BUILD) $(filter-out $(BUILD),$(STATIC))
+
 clean:
-	rm -rf build build-*
+	rm -rf build build-* dist
