@@ -20,7 +20,7 @@ dist: deps
 	@tools/dist static $(DIST)
 release-check: deps all
 	@sh tools/deps release
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run release
+	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run release
 
 .PHONY: all deps demo show test test-engines test-mcp test-bwrap test-agents everyday bench fuzz soak check-style install clean quick test-vm
 
@@ -55,11 +55,11 @@ show: all
 	@CORDON=$(CORDON) sh examples/two-in-the-morning/night
 
 test: deps all
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run
+	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run
 
 # Unit tests and a smoke test of each part, for the edit loop: under a minute.
 quick: all
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run quick
+	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run quick
 
 # Debian's kernels in QEMU, pure control groups v2: minutes, so not a part of test. docs/test-vm.md has the last result.
 test-vm: deps all
@@ -68,7 +68,7 @@ test-vm: deps all
 # Slurm, podman, docker and kubectl from Debian's packages, started and ended by the tests. docs/slurm.md, docs/scale.md.
 test-engines: all
 	@sh tools/deps engines
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run engines
+	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run engines
 
 bench: deps all
 	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/run
@@ -101,7 +101,7 @@ fuzz: deps
 	@sh tools/fuzz $(FUZZ_SECONDS)
 
 check-style: deps
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run checks
+	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run checks
 
 # A build directory remembers the prefix it was made with: another PREFIX is told to it first.
 define install_from
