@@ -293,13 +293,27 @@ int verb_help(int argc, char **argv)
         return cli_help_verb(v), 0;
 }
 
+#if defined(__x86_64__)
+#define MACHINE "x86_64"
+#elif defined(__aarch64__)
+#define MACHINE "aarch64"
+#endif
+
 int verb_version(int argc, char **argv)
 {
         struct cli_shared o = { 0 };
         if (cli_take(argc, argv, &o) < 0)
                 return EXIT_CORDON;
 
+#ifdef __GLIBC__
+        const char *libc = "glibc";
+#else
+        const char *libc = "musl";
+#endif
         const char *v = cordon_version();
-        return (o.json ? printf("{\"version\":\"%s\"}\n", v) : printf("cordon %s\n", v)) < 0 ? EXIT_CORDON
-                                                                                             : 0;
+        int n = o.json ? printf("{\"abi\":%d,\"compiler\":\"%s\",\"libc\":\"%s\",\"machine\":\"%s\","
+                                "\"version\":\"%s\"}\n",
+                                CORDON_ABI, __VERSION__, libc, MACHINE, v)
+                       : printf("cordon %s\n", v);
+        return n < 0 ? EXIT_CORDON : 0;
 }
