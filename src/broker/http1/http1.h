@@ -97,6 +97,7 @@ struct http_request {
         char key[REQUEST_TEXT_MAX];   /* Idempotency-Key */
         char id[REQUEST_TEXT_MAX];    /* X-Request-Id */
         char after[REQUEST_TEXT_MAX]; /* Last-Event-ID */
+        char range[REQUEST_TEXT_MAX]; /* Range */
         char trace[REQUEST_TEXT_MAX]; /* traceparent */
         char mcp_version[REQUEST_TEXT_MAX], mcp_method[REQUEST_TEXT_MAX], mcp_name[REQUEST_TEXT_MAX];
         char mcp_session[REQUEST_TEXT_MAX]; /* headers of MCP's transport */

@@ -157,6 +157,7 @@ static bool take_fields(const struct http_head *h, struct http_request *r)
                       { "idempotency-key", r->key },
                       { "x-request-id", r->id },
                       { "last-event-id", r->after },
+                      { "range", r->range },
                       { "traceparent", r->trace },
                       { "mcp-protocol-version", r->mcp_version },
                       { "mcp-method", r->mcp_method },

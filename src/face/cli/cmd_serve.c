@@ -39,6 +39,13 @@ static int add_host(void *ctx, const char *value)
         return cli_http_host(&((struct serve *) ctx)->http, value);
 }
 
+static int set_log(void *ctx, const char *value)
+{
+        bool json = strcmp(value, "json") == 0;
+        ((struct serve *) ctx)->http.log = json ? SERVE_LOG_JSON : SERVE_LOG_TEXT;
+        return json || strcmp(value, "text") == 0 ? 0 : (cli_usage("--log takes text or json"), -1);
+}
+
 static int set_memory(void *ctx, const char *value)
 {
         uint64_t bytes;
@@ -63,6 +70,12 @@ const struct cli_option serve_options[] = {
           CLI_COUNT(struct serve, http.runs, 1, 256) },
         { "gpu-boxes", 0, "N", "HTTP: at most so many boxes with a GPU at once (default: 1)",
           CLI_COUNT(struct serve, http.gpu_boxes, 1, 256) },
+        { "drain", 0, "TIME", "HTTP: after SIGTERM, how long runs may go on (default: 10s)",
+          CLI_SECONDS(struct serve, http.drain_s) },
+        { "log", 0, "text|json",
+          "HTTP: a line for each request, run and error on standard error (default: only what needs "
+          "attention)",
+          CLI_CALL(set_log) },
         { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
         { 0 },
 };
@@ -161,7 +174,8 @@ static int park_beside(struct serve *o)
 
 int verb_serve(int argc, char **argv)
 {
-        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 }, .http = { .runs = 16, .gpu_boxes = 1 } };
+        struct serve o = { .pool = { .boxes = 32, .idle_s = 600 },
+                           .http = { .runs = 16, .gpu_boxes = 1, .drain_s = 10 } };
         if (cli_take(argc, argv, &o) < 0)
                 return EXIT_CORDON;
 

@@ -75,6 +75,8 @@ int cli_http_serve(struct cli_http *h)
                                    .config = h->path,
                                    .runs = h->runs,
                                    .gpu_boxes = h->gpu_boxes,
+                                   .drain_s = h->drain_s,
+                                   .log = h->log,
                                    .say = say };
         memcpy(o.listen, h->listen, sizeof o.listen);
         memcpy(o.hosts, h->hosts, sizeof o.hosts);

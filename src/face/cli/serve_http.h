@@ -8,7 +8,8 @@ struct cli_http {
         size_t count, host_count;
         const char *config; /* NULL: the default */
         char path[4096];
-        unsigned runs, gpu_boxes;
+        unsigned runs, gpu_boxes, drain_s;
+        enum serve_log_form log;
 };
 
 /* -1 after reporting that there are too many. */

@@ -119,6 +119,7 @@ static const struct {
         { 201, "Created" },
         { 202, "Accepted" },
         { 204, "No Content" },
+        { 206, "Partial Content" },
         { 400, "Bad Request" },
         { 401, "Unauthorized" },
         { 403, "Forbidden" },
@@ -128,6 +129,7 @@ static const struct {
         { 409, "Conflict" },
         { 413, "Content Too Large" },
         { 415, "Unsupported Media Type" },
+        { 416, "Range Not Satisfiable" },
         { 417, "Expectation Failed" },
         { 421, "Misdirected Request" },
         { 422, "Unprocessable Content" },
@@ -137,6 +139,7 @@ static const struct {
         { 501, "Not Implemented" },
         { 503, "Service Unavailable" },
         { 505, "HTTP Version Not Supported" },
+        { 507, "Insufficient Storage" },
 };
 
 const char *http_status_text(unsigned status)

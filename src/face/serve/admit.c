@@ -49,7 +49,7 @@ static void refresh_tokens(struct server *s)
         s->tokens = good ? t : (struct tokens){ 0 };
         s->tokens_changed = good ? st.st_mtim : (struct timespec){ 0 };
         if (!good)
-                s->o->say(s->o->say_ctx, e.what);
+                serve_log(s, LOG_ERROR, e.what);
 }
 
 static void refuse_scope(const struct token *t, unsigned needed, struct reply *r)
@@ -111,7 +111,7 @@ static bool check_token(struct server *s, const struct client *c, struct admitte
         if (!a->tenant && e.sys == ESTALE)
                 return refuse_token(r);
         if (!a->tenant) {
-                s->o->say(s->o->say_ctx, e.what);
+                serve_log(s, LOG_ERROR, e.what);
                 reply_problem(r, 503, "tenant", "the tenant's settings do not load", "ask the operator");
                 return false;
         }

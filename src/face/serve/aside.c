@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -117,6 +118,9 @@ static void answer(struct aside *a)
 {
         struct reply r = { 0 };
         if (!a->got.failed && a->got.n > 1 && a->got.p[a->got.n - 1] == ANSWER) {
+                unsigned status = 0;
+                (void) sscanf(a->got.p, "HTTP/1.1 %3u", &status);
+                log_request(a->client, status, a->got.n - 1);
                 buf_add(&a->client->h.out, a->got.p, a->got.n - 1);
                 http_conn_answered(&a->client->h);
                 return;

@@ -42,7 +42,7 @@ static void add_used(const struct server *s, struct list *l)
         }
 }
 
-static _Noreturn void write_heads(const struct server *s, const char *when, bool all)
+static _Noreturn void write_heads(struct server *s, const char *when, bool all)
 {
         static struct list l;
         cordon_error e = { 0 };
@@ -60,7 +60,7 @@ static _Noreturn void write_heads(const struct server *s, const char *when, bool
 
         AUTO_BUF(said);
         buf_printf(&said, "the heads of the tenants' ledgers are not recorded: %s", e.what);
-        s->o->say(s->o->say_ctx, buf_str(&said));
+        serve_log(s, LOG_ERROR, buf_str(&said));
         _exit(1);
 }
 

@@ -23,7 +23,8 @@ enum {
         QUESTIONS_MAX = 32,
         OUTPUT_MAX = 256 * 1024, /* bytes of each stream that an answer contains */
         EVENTS_MAX = 1 << 20,    /* bytes of events that are kept for those who come late */
-        KEPT_MAX = 64,           /* ended runs of a tenant that can still be asked for */
+        KEPT_MAX = 64,           /* ended runs of a tenant that are kept in memory if the disk has no room */
+        KEPT_RUNS = 10000,       /* and on the disk */
         ARGUMENTS_MAX = 1024,
         ASIDE_S = 60,
         ASIDE_BYTES_MAX = 32 << 20
@@ -33,13 +34,26 @@ struct job;
 struct session;
 struct client;
 
+/* ---- metrics.c ---- */
+enum { HISTOGRAM_BUCKETS = 14, ENDS_MAX = 8, STARTS_MAX = 5 };
+struct histogram {
+        uint64_t n[HISTOGRAM_BUCKETS], sum_ns;
+};
+void histogram_add(struct histogram *h, uint64_t ns);
+extern const char *const serve_ends[], *const serve_starts[];
+
 /* What a tenant has under way, and counters. */
 struct tenant_book {
         struct job *jobs;         /* newest first */
         struct job *first, *last; /* those that wait, in order */
         struct session *sessions;
-        uint64_t asked; /* rises with each change of what waits for an approval */
+        uint64_t seq;        /* of the newest run */
+        uint64_t kept_bytes; /* of ended runs on the disk */
+        unsigned unkept;     /* ends since the last look at what is kept */
+        uint64_t asked;      /* rises with each change of what waits for an approval */
         uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
+        uint64_t faults, cpu_ns, net_bytes, by_end[ENDS_MAX], by_start[STARTS_MAX];
+        struct histogram waits, starts, takes;
         uint64_t headed; /* `ended` when its head was last recorded */
 };
 
@@ -50,6 +64,18 @@ struct heads_writer {
         pid_t pid;            /* of the process that writes some; 0: none */
         uint64_t runs;        /* that ended since the last ones */
         uint64_t due_ns;
+};
+
+/* What keeps the server from working as it should, for its health, metrics and log. */
+struct trouble {
+        int sys;          /* of the last write that failed, or 0 */
+        uint64_t since_s; /* wall clock */
+        uint64_t again_ns, failed;
+        char what[160];
+};
+struct disk {
+        uint64_t size, left, again_ns;
+        bool low, files; /* files: there is no room for one more */
 };
 
 struct server {
@@ -70,7 +96,14 @@ struct server {
         void (*ask)(struct server *s, struct client *c, struct span text); /* question_begin() */
         size_t turn;                                                       /* of fair_next() */
         struct heads_writer heads;
-        uint64_t started_ns, requests;
+        uint64_t started_ns, requests, server_errors, errors, log_lost;
+        struct histogram request_time;
+        int log_journal;         /* 1: standard error is the journal; -1: it is not */
+        uint64_t drain_until_ns; /* while it drains: when the rest is ended */
+        uint64_t hold_until_ns;  /* the host had no room for a box: none starts until then */
+        uint64_t held_back;      /* how often */
+        struct trouble trouble;
+        struct disk disk;
         bool draining, stop;
 };
 
@@ -79,6 +112,9 @@ void heads_step(struct server *s);                  /* each turn: those of tenan
 void heads_end(struct server *s);                   /* the same at the end; waits for it */
 
 /* ---- answers ---- */
+
+/* serve_loop.c: no new runs; the server ends with the last, or at that time. */
+void drain_begin(struct server *s, uint64_t until_ns);
 
 struct reply {
         unsigned status; /* 0: the answer follows later */
@@ -112,7 +148,7 @@ enum form_kind {
         BODY_RAW_OR_JSON, /* an object if Content-Type says so */
         BODY_RAW          /* the handler reads it */
 };
-enum body_type { BODY_TEXT, BODY_BYTES, BODY_BOOL, BODY_INT, BODY_WORDS };
+enum body_type { BODY_TEXT, BODY_BYTES, BODY_BOOL, BODY_INT, BODY_WORDS, BODY_TEXTS };
 struct body_row {
         const char *key;
         enum body_type type;
@@ -186,6 +222,8 @@ struct admitted {
 
 struct client {
         struct http_conn h; /* first: serve_client.c finds the client by it */
+        struct server *s;
+        uint64_t begun_ns; /* its request */
         struct admitted admitted;
         char id[72];                     /* of the request */
         struct job *job;                 /* that it waits for, or NULL */
@@ -216,12 +254,19 @@ struct job {
         struct job *next;    /* of the tenant, older */
         struct job *waiting; /* the next that waits */
         struct tenant *tenant;
-        char id[RANDOM_NAME], person[PERSON_MAX];
+        char id[RANDOM_NAME], person[PERSON_MAX], session_id[RANDOM_NAME];
+        uint64_t seq;             /* of its tenant: lists are in this order */
         char key[72], digest[65]; /* Idempotency-Key, and the digest of the request */
         enum job_state state;
         char **argv;
-        struct buf input;
-        int input_fd;
+        struct buf input, env,
+                labels; /* env: NAME=VALUE with NUL; labels: KEY=VALUE with LF before each, and at the end */
+        char *cwd;      /* below {work}; or NULL */
+        int input_fd, spill[2]; /* spill: files of output that is longer than text[] */
+        uint64_t out_bytes[2];  /* of each stream that can be fetched */
+        uint64_t on_disk;       /* bytes of its record; 0: it has none */
+        unsigned fault;         /* the status of an answer that says the server failed, or 0 */
+        unsigned held;          /* how often the host had no room for its box */
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
         bool registered;           /* it names a registered policy */
@@ -231,11 +276,12 @@ struct job {
         char run[64];
         struct buf text[2]; /* standard output and error */
         struct buf events;  /* as they are sent */
-        bool cut, raw, timed_out, ended_by_client;
-        bool gpu;   /* its box has one, of the budget */
-        bool stays; /* goes on when its client is gone */
+        bool cut, raw, timed_out, ended_by_client, interrupted;
+        bool unstored; /* its end is in memory only */
+        bool gpu;      /* its box has one, of the budget */
+        bool stays;    /* goes on when its client is gone */
         unsigned watchers;
-        uint64_t bytes, timeout_ns, deadline_ns;
+        uint64_t bytes, timeout_ns, deadline_ns, asked_ns, begun_ns, wait_ns, run_ns;
         int64_t created_s, started_s, ended_s;
         int status; /* of the command, at the end */
         const char *end;
@@ -246,7 +292,13 @@ struct job {
 struct job *job_find(struct tenant *t, const char *id);
 struct job *job_by_key(struct tenant *t, const char *key);
 struct job *job_new(struct tenant *t);
-void job_discard(struct job *j); /* frees it; it is in no list */
+void job_forget(struct job *j); /* frees it */
+/* Those whose time is over, or for which there is no room; tries to store what is not stored. */
+void jobs_keep(struct server *s, struct tenant *t);
+/* Of a request, or of a record: -1 with *e set. */
+int job_take_argv(struct job *j, const struct json *o, cordon_error *e);
+int job_take_labels(struct job *j, const struct json *o, cordon_error *e);
+int job_take_order(struct job *j, const struct json *o, cordon_error *e);
 void job_enqueue(struct job *j);
 void job_kill(struct server *s, struct job *j);
 void job_watch(struct client *c, struct job *j, bool events, size_t from);
@@ -261,11 +313,36 @@ int job_start(struct job *j, cordon_error *e);
 bool job_set_up(cordon_box *b, const char *work, const char *pool);
 void job_event(struct job *j, const char *name, const struct buf *data);
 /* The run as JSON: its state, and when it has ended its result. */
+void job_put_members(const struct job *j, struct buf *out);
 void job_put_argv(const struct job *j, struct buf *out);
 void job_put(const struct job *j, bool whole, struct buf *out);
 void job_finish(struct job *j, const cordon_error *failed);
 
-/* ---- sessions: serve_session.c ---- */
+/* ---- run_store.c: what a restart must not lose ---- */
+
+/* `order`: of a run that waits. Returns -1 with errno. */
+int store_put_run(struct job *j, struct span order);
+int store_put_session(const struct session *x);
+void store_drop(const struct tenant *t, const char *id);
+int store_open_output(const struct job *j, unsigned stream, bool write);
+/* The result and events of one that ended are in memory again; false: they are lost. */
+bool store_recall(struct job *j);
+/* Once, when the tenant is first used. *ret_unread: records that cannot be read. */
+int store_load(struct tenant *t, unsigned *ret_unread, struct err *e);
+/* trouble.c: a write that failed with errno, and one that worked. */
+void trouble_tell(struct server *s, const char *what, int sys);
+void trouble_over(struct server *s);
+void trouble_step(struct server *s);
+const char *trouble_why(const struct server *s); /* NULL: it is well */
+
+/* ---- serve_log.c: one line per request, run and error ---- */
+
+enum log_level { LOG_INFO = 0, LOG_WARN, LOG_ERROR };
+void serve_log(struct server *s, enum log_level level, const char *text);
+void log_request(struct client *c, unsigned status, size_t bytes);
+void log_run(struct server *s, const struct job *j);
+
+/* ---- sessions: resource_sessions.c ---- */
 
 struct session {
         struct session *next;
@@ -274,6 +351,7 @@ struct session {
         cordon_box *box;
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
+        char run[64];  /* its id in the ledger */
         char work[64]; /* the overlay that it left */
         bool over, ended, gpu;
         unsigned jobs;
@@ -281,6 +359,7 @@ struct session {
         int64_t created_s;
 };
 struct session *session_find(struct tenant *t, const char *id);
+void put_session(const struct session *x, struct buf *out);
 void sessions_step(struct server *s, size_t index);
 void sessions_free(struct server *s);
 

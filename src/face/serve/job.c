@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ struct job *job_by_key(struct tenant *t, const char *key)
         return j;
 }
 
-void job_discard(struct job *j)
+static void discard(struct job *j)
 {
         if (j->session)
                 j->session->jobs--;
@@ -37,7 +38,12 @@ void job_discard(struct job *j)
                 free(*w);
         free(j->argv);
         buf_done(&j->input);
+        buf_done(&j->env);
+        buf_done(&j->labels);
+        free(j->cwd);
         fd_close(&j->input_fd);
+        fd_close(&j->spill[0]);
+        fd_close(&j->spill[1]);
         buf_done(&j->text[0]);
         buf_done(&j->text[1]);
         buf_done(&j->events);
@@ -53,7 +59,8 @@ struct job *job_new(struct tenant *t)
                 return NULL;
 
         j->tenant = t;
-        j->input_fd = -1;
+        j->input_fd = j->spill[0] = j->spill[1] = -1;
+        j->seq = ++tenant_book(t)->seq;
         j->created_s = clock_wall_s();
         if (random_name("r", j->id) == 0) {
                 j->next = tenant_book(t)->jobs;
@@ -65,19 +72,100 @@ struct job *job_new(struct tenant *t)
         return NULL;
 }
 
-/* Old runs that have ended and that no client waits for. */
-static void forget_old(struct tenant *t)
+void job_forget(struct job *j)
 {
-        size_t kept = 0;
-        bool full = budget_lacks(tenant_budget(t), BUDGET_BYTES, 0) != NULL;
-        for (struct job **at = &tenant_book(t)->jobs; *at;) {
+        struct job **at = &tenant_book(j->tenant)->jobs;
+        while (*at && *at != j)
+                at = &(*at)->next;
+        if (*at)
+                *at = j->next;
+        discard(j);
+}
+
+/* ---- what is kept ---- */
+
+/* Its result is on the disk: job_put() and events have it from there. */
+static void shed(struct job *j)
+{
+        buf_done(&j->result);
+        buf_done(&j->events);
+        budget_give(tenant_budget(j->tenant), BUDGET_BYTES, j->charged);
+        j->charged = 0;
+}
+
+static void drop(struct job *j)
+{
+        tenant_book(j->tenant)->kept_bytes -= j->on_disk;
+        store_drop(j->tenant, j->id);
+        discard(j);
+}
+
+/* Goes through the runs, the newest first, and says which are kept. */
+struct keeping {
+        const struct tenant_keep *most;
+        int64_t now_s;
+        uint64_t bytes;
+        size_t runs, loaded, unstored, loaded_most;
+};
+
+static bool is_kept(struct keeping *k, const struct job *j)
+{
+        k->bytes += j->on_disk;
+        if (j->unstored)
+                return ++k->unstored <= k->loaded_most;
+        return ++k->runs <= KEPT_RUNS && k->bytes <= k->most->bytes && k->now_s - j->ended_s <= k->most->s;
+}
+
+static bool store_ended(struct server *s, struct job *j)
+{
+        if (store_put_run(j, (struct span){ 0 }) < 0) {
+                trouble_tell(s, "the result of a run", errno);
+                return false;
+        }
+        trouble_over(s);
+        return true;
+}
+
+void jobs_keep(struct server *s, struct tenant *t)
+{
+        enum { LOADED_MOST = 16 };
+        struct tenant_book *b = tenant_book(t);
+        struct keeping k = { .most = tenant_keep(t),
+                             .now_s = clock_wall_s(),
+                             .loaded_most = budget_lacks(tenant_budget(t), BUDGET_BYTES, 0) ? 4 : KEPT_MAX };
+        b->unkept = 0;
+        for (struct job **at = &b->jobs; *at;) {
                 struct job *j = *at;
-                if (j->state != JOB_ENDED || j->watchers || ++kept <= (full ? 4 : KEPT_MAX)) {
-                        at = &j->next;
+                bool over = j->state == JOB_ENDED && !j->watchers;
+                if (over && j->unstored && clock_mono_ns() >= s->trouble.again_ns)
+                        (void) store_ended(s, j);
+                if (over && !is_kept(&k, j)) {
+                        *at = j->next;
+                        drop(j);
                         continue;
                 }
-                *at = j->next;
-                job_discard(j);
+                if (over && !j->unstored && j->result.n + j->events.n && ++k.loaded > LOADED_MOST)
+                        shed(j);
+                at = &j->next;
+        }
+}
+
+/* The whole of what it said, beside its record. */
+static void end_output(struct server *s, struct job *j)
+{
+        for (unsigned i = 0; i < 2; i++) {
+                bool spilled = j->spill[i] >= 0;
+                struct buf *text = &j->text[i];
+                if (!spilled && text->n)
+                        j->spill[i] = store_open_output(j, i + 1, true);
+                if (!spilled && j->out_bytes[i])
+                        continue; /* the file ends where it could not be written */
+                if (!spilled && text->n &&
+                    (j->spill[i] < 0 || fd_write_all(j->spill[i], text->p, text->n) < 0))
+                        trouble_tell(s, "the output of a run", errno);
+                else if (!spilled)
+                        j->out_bytes[i] = text->n;
+                fd_close(&j->spill[i]);
         }
 }
 
@@ -85,6 +173,7 @@ void job_enqueue(struct job *j)
 {
         struct tenant_book *b = tenant_book(j->tenant);
         j->state = JOB_QUEUED;
+        j->asked_ns = clock_mono_ns();
         if (b->last)
                 b->last->waiting = j;
         else
@@ -118,10 +207,38 @@ static void tell(struct server *s, struct job *j)
                         client_follow(s->clients[i]);
 }
 
+static void count_word(const char *const *words, const char *word, uint64_t *counts)
+{
+        for (size_t i = 0; words[i]; i++)
+                counts[i] += word && strcmp(words[i], word) == 0;
+}
+
+static void count_end(struct tenant_book *b, const struct job *j)
+{
+        count_word(serve_ends, j->end, b->by_end);
+        b->faults += j->fault != 0;
+        if (!j->box)
+                return;
+
+        cordon_usage u;
+        const cordon_result *r = cordon_box_result(j->box);
+        cordon_box_usage(j->box, &u);
+        count_word(serve_starts, r->start, b->by_start);
+        histogram_add(&b->takes, j->run_ns);
+        histogram_add(&b->starts, r->start_ns);
+        b->cpu_ns += r->cpu_ns;
+        b->net_bytes += u.net_bytes == CORDON_NOT_COUNTED ? 0 : u.net_bytes;
+}
+
 static void end(struct server *s, struct job *j, const cordon_error *failed)
 {
+        enum { LOOK_EVERY = 16 };
         struct tenant_book *b = tenant_book(j->tenant);
+        end_output(s, j);
+        j->run_ns = j->begun_ns ? clock_mono_ns() - j->begun_ns : 0;
         job_finish(j, failed);
+        count_end(b, j);
+        log_run(s, j);
         b->asked++;
         b->ended++;
         s->heads.runs++;
@@ -144,8 +261,10 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         j->charged = j->result.n + j->events.n;
         for (struct budget *x = tenant_budget(j->tenant); x; x = x->above)
                 x->used[BUDGET_BYTES] += j->charged;
+        (void) store_ended(s, j);
         tell(s, j);
-        forget_old(j->tenant);
+        if (++b->unkept >= LOOK_EVERY || b->kept_bytes > tenant_keep(j->tenant)->bytes || j->unstored)
+                jobs_keep(s, j->tenant);
 }
 
 /* Of its box, if that stays; a box of one run has no more than that run. */
@@ -157,8 +276,11 @@ static struct budget *budget_of(struct job *j)
 /* A run of a box that stays has the GPU of that box. */
 static bool wants_gpu(const struct job *j) { return j->policy && held_policy_gpu(j->policy); }
 
+/* One in a box that is not up yet waits for that. */
 static bool has_room(struct job *j)
 {
+        if (j->session && !j->session->over && !cordon_box_is_up(j->session->box))
+                return false;
         return !budget_lacks(budget_of(j), BUDGET_RUNS, 1) &&
                !(wants_gpu(j) && budget_lacks(budget_of(j), BUDGET_GPUS, 1));
 }
@@ -184,6 +306,37 @@ static struct job *startable(struct tenant *t)
         return j;
 }
 
+static bool is_full(int sys) { return sys == ENOSPC || sys == EDQUOT || sys == EROFS; }
+
+/* The host has no room for a box now: it waits, first in the queue, until others have ended. */
+static bool hold_back(struct server *s, struct job *j, const cordon_error *e)
+{
+        enum { HELD_MOST = 600, HOLD_MS = 200 };
+        static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, EDQUOT, ENOSPC };
+        bool is_short = e->code == ERR_MEMORY;
+        for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
+                is_short |= e->sys == shortages[i] && !(e->code == ERR_IO && is_full(e->sys));
+        if (!is_short || s->draining || j->timed_out || ++j->held > HELD_MOST)
+                return false;
+
+        struct tenant_book *b = tenant_book(j->tenant);
+        cordon_box_free(j->box);
+        j->box = NULL;
+        canary_run_free(j->canary);
+        j->canary = NULL;
+        fd_close(&j->input_fd);
+        j->state = JOB_QUEUED;
+        j->waiting = b->first;
+        b->first = j;
+        b->last = b->last ? b->last : j;
+        for (struct budget *x = tenant_budget(j->tenant); x; x = x->above)
+                x->used[BUDGET_QUEUE]++;
+        if (s->held_back++ == 0)
+                serve_log(s, LOG_WARN, e->what);
+        s->hold_until_ns = clock_mono_ns() + HOLD_MS * 1000000ull;
+        return true;
+}
+
 static bool start_one(struct server *s, struct job *j)
 {
         cordon_error e = { 0 };
@@ -198,13 +351,24 @@ static bool start_one(struct server *s, struct job *j)
         dequeue(j);
         j->state = JOB_RUNNING;
         j->started_s = clock_wall_s();
-        tenant_book(j->tenant)->started++;
-        if (job_start(j, &e) == 0) {
+        j->begun_ns = clock_mono_ns();
+        j->wait_ns = j->begun_ns - j->asked_ns;
+        if (j->on_disk &&
+            store_put_run(j, (struct span){ 0 }) < 0) /* or it would start again after kill -9 */
+                (void) err_set((struct err *) &e, ERR_IO, errno, "the start is not recorded: %s",
+                               strerror(errno));
+        else if (job_start(j, &e) == 0) {
+                tenant_book(j->tenant)->started++;
+                histogram_add(&tenant_book(j->tenant)->waits, j->wait_ns);
                 s->running[at] = j;
                 return true;
         }
 
         give(j);
+        if (hold_back(s, j, &e))
+                return false;
+        if (is_full(e.sys))
+                trouble_tell(s, "the start of a run", e.sys);
         end(s, j, &e);
         return true;
 }
@@ -236,7 +400,7 @@ bool jobs_leave_room(struct server *s, const struct tenant *t)
 
 void jobs_start(struct server *s)
 {
-        for (bool more = true; more;) {
+        for (bool more = !s->draining && clock_mono_ns() >= s->hold_until_ns; more;) {
                 struct fair_queue *turns[TENANTS_SEEN];
                 size_t n = look_at_turns(s, turns, TENANTS_SEEN);
                 size_t at = fair_next(turns, n, &s->turn);
@@ -271,15 +435,20 @@ void jobs_step(struct server *s, size_t index)
                 return;
         }
 
+        const cordon_result *r = cordon_box_result(j->box);
         s->running[index] = NULL;
         give(j);
+        if (r->end == CORDON_FAILED && !r->attested && !j->bytes && hold_back(s, j, r->error))
+                return;
         end(s, j, NULL);
 }
 
 void job_kill(struct server *s, struct job *j)
 {
-        const cordon_error gone = { .what = "the run was ended before it started" };
-        j->ended_by_client = true;
+        cordon_error gone = { 0 };
+        (void) snprintf(gone.what, sizeof gone.what, "%s before it started",
+                        j->interrupted ? "the server shut down" : "the run was ended");
+        j->ended_by_client = !j->interrupted;
         if (j->state == JOB_RUNNING)
                 cordon_box_kill(j->box);
         if (j->state != JOB_QUEUED)
@@ -306,7 +475,7 @@ void jobs_free(struct server *s, struct tenant *t)
         (void) s;
         for (struct job *j = tenant_book(t)->jobs, *next; j; j = next) {
                 next = j->next;
-                job_discard(j);
+                discard(j);
         }
         tenant_book(t)->jobs = NULL;
 }

@@ -4,6 +4,8 @@
 #include "face/serve/internal.h"
 
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
 
 enum { BLOCKED_MAX = 32 };
 
@@ -13,6 +15,13 @@ static size_t count_told(const cordon_result *r, int minor)
         for (size_t i = 0; i < r->denial_count; i++)
                 n += http_tells(&r->denials[i], minor);
         return n;
+}
+
+/* The box, not its command, failed: that is the server's. */
+static unsigned fault_of(const cordon_error *e)
+{
+        unsigned status = e ? status_of(e) : 500;
+        return status >= 500 ? status : 500;
 }
 
 static void put_ran(struct job *j, struct buf *out)
@@ -29,7 +38,11 @@ static void put_ran(struct job *j, struct buf *out)
                                      .most = BLOCKED_MAX,
                                      .hint = buf_str(&hint) };
         j->status = j->timed_out ? 124 : cordon_result_status(r);
-        j->end = http_end(r, &t);
+        j->end = j->interrupted ? "interrupted" : http_end(r, &t);
+        if (j->interrupted)
+                j->fault = 503;
+        else if (r->end == CORDON_FAILED && !j->timed_out && !j->ended_by_client)
+                j->fault = fault_of(r->error);
         j->blocked = count_told(r, 0);
         if (j->canary)
                 buf_member_int(out, "canary", canary_run_version(j->canary));
@@ -51,10 +64,13 @@ static void put_ran(struct job *j, struct buf *out)
 void job_finish(struct job *j, const cordon_error *failed)
 {
         j->state = JOB_ENDED;
+        j->unstored = true;
         j->ended_s = clock_wall_s();
         if (failed) {
                 j->status = 125;
-                j->end = j->ended_by_client ? "cancelled" : "not-started";
+                j->end = j->interrupted ? "interrupted" : j->ended_by_client ? "cancelled" : "not-started";
+                j->fault = j->interrupted ? 503 : j->ended_by_client ? 0 : status_of(failed);
+                j->fault = j->fault >= 500 ? j->fault : 0;
                 AUTO_BUF(hint);
                 put_hint(failed->hint, &hint);
                 http_put_error(failed, buf_str(&hint), &j->result);
@@ -89,23 +105,52 @@ void job_put_argv(const struct job *j, struct buf *out)
         buf_putc(out, ']');
 }
 
-void job_put(const struct job *j, bool whole, struct buf *out)
+/* "KEY":"VALUE" of each. */
+static void put_labels(const struct job *j, struct buf *out)
+{
+        buf_member_json(out, "labels", "{");
+        for (const char *p = buf_str(&j->labels); *p && p[1];) {
+                char key[72];
+                size_t n = strcspn(++p, "="), len = strcspn(p + n, "\n");
+                (void) snprintf(key, sizeof key, "%.*s", (int) n, p);
+                buf_key(out, key);
+                buf_json(out, span_of(p + n + 1, len - 1));
+                p += n + len;
+        }
+        buf_putc(out, '}');
+}
+
+void job_put_members(const struct job *j, struct buf *out)
 {
         static const char *const states[] = { "queued", "running", "ended" };
-        buf_putc(out, '{');
         buf_member(out, "id", j->id);
         buf_member(out, "state", states[j->state]);
         buf_member(out, "policy", j->policy_name);
         buf_member_int(out, "created", j->created_s);
+        if (j->started_s)
+                buf_member_int(out, "started", j->started_s);
         if (j->run[0])
                 buf_member(out, "run", j->run);
+        buf_member(out, "person", j->person);
+        if (j->session_id[0])
+                buf_member(out, "session", j->session_id);
         job_put_argv(j, out);
+        if (j->labels.n)
+                put_labels(j, out);
         if (j->state == JOB_ENDED) {
                 buf_member_int(out, "ended", j->ended_s);
                 buf_member_int(out, "status", j->status);
                 buf_member_int(out, "denials", (long long) j->blocked);
                 buf_member(out, "end", j->end);
+                buf_member_int(out, "stdout_bytes", (long long) j->out_bytes[0]);
+                buf_member_int(out, "stderr_bytes", (long long) j->out_bytes[1]);
         }
+}
+
+void job_put(const struct job *j, bool whole, struct buf *out)
+{
+        buf_putc(out, '{');
+        job_put_members(j, out);
         if (j->state == JOB_RUNNING && j->box)
                 put_usage(j->box, out);
         if (j->state == JOB_ENDED && whole)

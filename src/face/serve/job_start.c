@@ -24,6 +24,26 @@ void job_event(struct job *j, const char *name, const struct buf *data)
         buf_add(&j->events, buf_str(&text), text.n);
 }
 
+/* More than an answer has room for: all of it is in a file. One that cannot be written ends there. */
+static void spill(struct job *j, size_t at, const void *data, size_t len)
+{
+        const struct buf *b = &j->text[at];
+        if (j->spill[at] < 0 && !j->out_bytes[at]) {
+                j->spill[at] = store_open_output(j, (unsigned) at + 1, true);
+                if (j->spill[at] < 0 || fd_write_all(j->spill[at], b->p, b->n) < 0)
+                        fd_close(&j->spill[at]);
+                j->out_bytes[at] = b->n;
+        }
+
+        uint64_t most = tenant_keep(j->tenant)->bytes;
+        if (j->spill[at] < 0)
+                return;
+        if (j->out_bytes[at] + len > most || fd_write_all(j->spill[at], data, len) < 0)
+                fd_close(&j->spill[at]);
+        else
+                j->out_bytes[at] += len;
+}
+
 static void on_output(void *ctx, int stream, const void *data, size_t len)
 {
         struct job *j = ctx;
@@ -31,6 +51,8 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
         size_t room = b->n < OUTPUT_MAX ? OUTPUT_MAX - b->n : 0;
         j->bytes += len;
         j->cut |= len > room;
+        if (len > room)
+                spill(j, stream == 2, data, len); /* with the part that text[] still has room for */
         len = len < room ? len : room;
         if (len == 0)
                 return;
@@ -88,7 +110,9 @@ int job_start(struct job *j, cordon_error *e)
         const char *work = j->session  ? NULL
                            : j->canary ? canary_run_directory(j->canary)
                                        : held_policy_directory(j->policy);
+        work = j->cwd ? j->cwd : work;
         if (!j->box || (!j->session && !job_set_up(j->box, work, tenant_pool(j->tenant))) ||
+            (j->session && work && cordon_box_set(j->box, CORDON_CWD, work) < 0) ||
             cordon_box_command(j->box, (const char *const *) j->argv) < 0)
                 return err_set(err, ERR_MEMORY, 0, "no memory for a run");
 

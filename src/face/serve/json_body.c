@@ -18,6 +18,14 @@ static bool is_words(const struct json *v)
         return v->type == JSON_ARRAY;
 }
 
+static bool is_texts(const struct json *v)
+{
+        for (const struct json *w = v->child; w; w = w->next)
+                if (!is_text(w))
+                        return false;
+        return v->type == JSON_OBJECT;
+}
+
 static bool has_type(const struct body_row *row, const struct json *v)
 {
         switch (row->type) {
@@ -31,6 +39,8 @@ static bool has_type(const struct body_row *row, const struct json *v)
                 return v->type == JSON_INT && v->integer >= row->least && v->integer <= row->most;
         case BODY_WORDS:
                 return is_words(v);
+        case BODY_TEXTS:
+                return is_texts(v);
         }
         return false;
 }
@@ -41,7 +51,8 @@ static int refuse_type(const struct body_row *row, struct err *e)
                                                      "a string with at least one character, without NUL",
                                              [BODY_BYTES] = "one string",
                                              [BODY_BOOL] = "true or false",
-                                             [BODY_WORDS] = "a list of strings without NUL" };
+                                             [BODY_WORDS] = "a list of strings without NUL",
+                                             [BODY_TEXTS] = "an object of strings without NUL" };
         if (row->type != BODY_INT)
                 return err_set(e, ERR_USAGE, 0, "`%s` is %s", row->key, names[row->type]);
         return err_set(e, ERR_USAGE, 0, "`%s` is a whole number, %lld to %lld", row->key,

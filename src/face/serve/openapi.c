@@ -14,11 +14,12 @@ static const struct {
 #undef ANSWER
 };
 
-/* [T]: a list; a|b: one of these words; a name with a capital: an answer. */
+/* [T]: a list; {T}: an object of such; a|b: one of these words; a name with a capital: an answer. */
 static void put_type(struct buf *b, const char *type, size_t n)
 {
-        if (*type == '[') {
-                buf_puts(b, "{\"type\":\"array\",\"items\":");
+        if (*type == '[' || *type == '{') {
+                buf_puts(b, *type == '[' ? "{\"type\":\"array\",\"items\":"
+                                         : "{\"type\":\"object\",\"additionalProperties\":");
                 put_type(b, type + 1, n - 2);
                 buf_putc(b, '}');
         } else if (memchr(type, '|', n)) {
@@ -70,11 +71,10 @@ static void put_answer(struct buf *b, const char *name, const char *members)
 
 static void put_form(struct buf *b, const struct body_form *f)
 {
-        static const char *const types[] = { [BODY_TEXT] = "string",
-                                             [BODY_BYTES] = "string",
-                                             [BODY_BOOL] = "boolean",
-                                             [BODY_INT] = "integer",
-                                             [BODY_WORDS] = "[string]" };
+        static const char *const types[] = {
+                [BODY_TEXT] = "string", [BODY_BYTES] = "string",   [BODY_BOOL] = "boolean",
+                [BODY_INT] = "integer", [BODY_WORDS] = "[string]", [BODY_TEXTS] = "{string}"
+        };
         AUTO_BUF(needed);
         buf_puts(b, "\"application/json\":{\"schema\":{\"type\":\"object\",\"additionalProperties\":false,"
                     "\"properties\":{");

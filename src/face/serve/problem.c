@@ -43,6 +43,8 @@ unsigned status_of(const cordon_error *e)
 {
         if (e->sys == EPERM || e->sys == EACCES)
                 return 403;
+        if (e->code == ERR_IO && (e->sys == ENOSPC || e->sys == EDQUOT))
+                return 507;
 
         switch ((enum err_code) e->code) {
         case ERR_GONE:
@@ -73,7 +75,7 @@ void reply_failed(const struct serve_call *c, struct reply *r, const cordon_erro
         unsigned status = status_of(e);
         buf_printf(&line, "tenant %s: %s", tenant_label(c->tenant), e->what);
         if (status >= 500)
-                c->s->o->say(c->s->o->say_ctx, buf_str(&line));
+                serve_log(c->s, LOG_ERROR, buf_str(&line));
         reply_error(r, status, e);
 }
 

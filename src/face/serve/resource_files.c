@@ -27,11 +27,13 @@ static void fail(struct reply *r, const char *doing)
 {
         bool absent = errno == ENOENT || errno == ENOTDIR;
         bool escapes = errno == ELOOP || errno == EXDEV, named = errno == ENAMETOOLONG;
+        bool full = errno == ENOSPC || errno == EDQUOT;
         AUTO_BUF(text);
         buf_printf(&text, "%s: %s", doing, escapes ? "a symlink is in the way" : strerror(errno));
         reply_problem(r,
                       absent                                                     ? 404
                       : named                                                    ? 400
+                      : full                                                     ? 507
                       : escapes                                                  ? 403
                       : errno == EISDIR || errno == ENOTEMPTY || errno == EEXIST ? 409
                                                                                  : 500,

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/err.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +35,12 @@ static void forget_old(struct tenant *t)
         unsigned kept = 0;
         for (struct session **at = &tenant_book(t)->sessions; *at;) {
                 struct session *x = *at;
-                if (!x->ended || x->jobs || ++kept <= ENDED_KEPT) {
+                if (!x->ended || x->jobs || ++kept <= ENDED_KEPT) { /* the newest first */
                         at = &x->next;
                         continue;
                 }
                 *at = x->next;
+                store_drop(t, x->id);
                 session_free(x);
         }
 }
@@ -59,6 +61,8 @@ void sessions_step(struct server *s, size_t index)
         s->sessions[index] = NULL;
         cordon_box_free(x->box);
         x->box = NULL;
+        if (store_put_session(x) < 0)
+                trouble_tell(s, "the end of a session", errno);
         budget_give(tenant_budget(x->tenant), BUDGET_SESSIONS, 1);
         budget_give(tenant_budget(x->tenant), BUDGET_GPUS, x->gpu);
         forget_old(x->tenant);
@@ -75,7 +79,7 @@ void sessions_free(struct server *s)
 
 /* ---- requests ---- */
 
-static void put_session(const struct session *x, struct buf *out)
+void put_session(const struct session *x, struct buf *out)
 {
         buf_member_json(out, NULL, "{");
         buf_member(out, "id", x->id);
@@ -87,8 +91,8 @@ static void put_session(const struct session *x, struct buf *out)
         buf_member(out, "policy", x->policy_name);
         buf_member_int(out, "created", x->created_s);
         buf_member_int(out, "runs", x->jobs);
-        if (x->box)
-                buf_member(out, "run", cordon_session_id(x->box));
+        if (x->run[0])
+                buf_member(out, "run", x->run);
         if (x->work[0])
                 buf_member(out, "changes", x->work);
         buf_putc(out, '}');
@@ -119,7 +123,14 @@ static int start(struct session *x, const char *policy, const char *person, cord
             random_name("s", x->id) < 0)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for a session");
         cordon_box_on_held(x->box, on_held, x->tenant);
-        return cordon_box_asked_by(x->box, person, e) < 0 ? -1 : cordon_session_start(x->box, e);
+        if (cordon_box_asked_by(x->box, person, e) < 0 || cordon_session_start(x->box, e) < 0)
+                return -1;
+
+        (void) snprintf(x->run, sizeof x->run, "%s", cordon_session_id(x->box));
+        x->created_s = clock_wall_s();
+        return store_put_session(x) == 0 ? 0
+                                         : err_set((struct err *) e, ERR_IO, errno,
+                                                   "the session is not stored: %s", strerror(errno));
 }
 
 static void begin(struct serve_call *c, const char *policy, struct reply *r)
@@ -150,6 +161,8 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
         if (!x || start(x, policy, c->client->admitted.person, &e) < 0) {
                 budget_give(tenant_budget(c->tenant), BUDGET_SESSIONS, 1);
                 reply_error(r, status_of(&e), &e);
+                if (status_of(&e) == 507)
+                        trouble_tell(c->s, "the start of a session", e.sys);
                 if (x) {
                         budget_give(tenant_budget(x->tenant), BUDGET_GPUS, x->gpu);
                         session_free(x);
@@ -157,7 +170,6 @@ static void begin(struct serve_call *c, const char *policy, struct reply *r)
                 return;
         }
 
-        x->created_s = clock_wall_s();
         x->next = tenant_book(c->tenant)->sessions;
         tenant_book(c->tenant)->sessions = x;
         c->s->sessions[at] = x;

@@ -12,7 +12,7 @@ serve_handler get_policies, get_policy, put_policy, post_promote, post_rollback;
 /* resource_images.c */
 serve_handler get_images, post_image, delete_image;
 /* resource_runs.c */
-serve_handler get_runs, post_run, get_run, delete_run, get_run_events;
+serve_handler get_runs, post_run, get_run, delete_run, get_run_events, get_stdout, get_stderr;
 /* resource_sessions.c */
 serve_handler get_sessions, post_session, get_session, delete_session;
 /* resource_files.c */

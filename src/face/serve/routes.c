@@ -19,6 +19,9 @@ static const struct body_row run_rows[] = {
         { .key = "stdin", .type = BODY_BYTES },
         { .key = "stdin_base64", .type = BODY_BYTES },
         { .key = "output", .type = BODY_TEXT },
+        { .key = "cwd", .type = BODY_TEXT },
+        { .key = "env", .type = BODY_TEXTS },
+        { .key = "labels", .type = BODY_TEXTS },
         { .key = "timeout", .type = BODY_INT, .least = 1, .most = DAY_S },
         { .key = "wait", .type = BODY_BOOL },
 };

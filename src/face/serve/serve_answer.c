@@ -2,6 +2,11 @@
 /* face/serve/serve_answer.c - answers and events to a client. Never blocks the loop, which drives boxes. */
 #include "face/serve/internal.h"
 
+#include <stdio.h>
+#include <string.h>
+
+enum { RETRY_S = 10 };
+
 struct serve_call client_call(struct server *s, struct client *c)
 {
         return (struct serve_call){ .s = s,
@@ -26,7 +31,9 @@ void client_put(struct client *c, struct reply *r)
 
 void client_answer(struct client *c, struct reply *r)
 {
+        size_t bytes = r->body.n;
         client_put(c, r);
+        log_request(c, r->status, bytes);
         http_conn_answered(&c->h);
 }
 
@@ -35,6 +42,7 @@ void client_answer(struct client *c, struct reply *r)
 void client_begin_events(struct client *c)
 {
         AUTO_BUF(extra);
+        log_request(c, 200, 0);
         buf_printf(&extra, "X-Request-Id: %s\r\n", c->id);
         http_conn_stream(&c->h, buf_str(&extra));
 }
@@ -61,6 +69,25 @@ static void follow_events(struct client *c)
         }
 }
 
+/* The server failed, not the command. */
+static void reply_fault(const struct job *j, struct reply *r)
+{
+        struct err ignored;
+        AUTO_BUF(members);
+        buf_printf(&members, "{%s}", j->result.n ? buf_str(&j->result) + (*buf_str(&j->result) == ',') : "");
+        struct json_doc *d = json_parse_data("result", buf_span(&members), &ignored);
+        const struct json *error = d ? json_of(json_root(d), "error", JSON_OBJECT) : NULL;
+        const char *what = error ? json_text(error, "message") : "";
+        if (j->fault == 503)
+                reply_later(r, 503, RETRY_S, what[0] ? what : "the server shut down before the run ended");
+        else
+                reply_problem(r, j->fault, error ? json_text(error, "code") : "internal",
+                              what[0] ? what : "the box failed", error ? json_text(error, "hint") : NULL);
+        size_t n = strlen(r->extra);
+        (void) snprintf(r->extra + n, sizeof r->extra - n, "Location: /v1/runs/%s\r\n", j->id);
+        json_free(d);
+}
+
 void client_follow(struct client *c)
 {
         struct job *j = c->job;
@@ -73,8 +100,11 @@ void client_follow(struct client *c)
                 return;
 
         struct reply r = { 0 };
-        job_put(j, true, &r.body);
-        reply_json(&r, 200);
+        if (!j->fault) {
+                job_put(j, true, &r.body);
+                reply_json(&r, 200);
+        } else
+                reply_fault(j, &r);
         c->job = NULL;
         j->watchers--;
         client_answer(c, &r);

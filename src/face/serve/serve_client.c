@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/serve/serve_client.c - one connection: requests in, answers out. */
+#include "base/clock.h"
 #include "base/fd.h"
 #include "face/serve/internal.h"
 
@@ -36,6 +37,8 @@ void client_accept(struct server *s, size_t listener)
                 client_free(s, s->clients[at]);
         s->clients[at] = calloc(1, sizeof *s->clients[at]);
         if (s->clients[at])
+                s->clients[at]->s = s;
+        if (s->clients[at])
                 http_conn_begin(&s->clients[at]->h, TAKE_FD(fd), s->ports[listener]);
 }
 
@@ -56,6 +59,7 @@ static void take_head(void *ctx, struct http_conn *h)
         struct client *c = (struct client *) h;
         struct reply r = { 0 };
         s->requests++;
+        c->begun_ns = clock_mono_ns();
         name_request(c);
         if (admit(s, c, &c->admitted, &r))
                 http_conn_take(h, route_body_max(c->admitted.route));
@@ -79,6 +83,8 @@ static void take_whole(void *ctx, struct http_conn *h)
 static void take_bad(void *ctx, struct http_conn *h)
 {
         struct client *c = (struct client *) h;
+        c->begun_ns = clock_mono_ns();
+        c->admitted = (struct admitted){ 0 };
         struct reply r = { 0 };
         (void) ctx;
         name_request(c);

@@ -11,6 +11,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
 
 enum {
         WATCHED_MAX =
@@ -108,13 +110,42 @@ static void take_client(struct server *s, size_t index, short events)
                 client_read(s, c);
 }
 
+/* No new runs. Those that wait and are stored start with the next server; the others are told now. */
+void drain_begin(struct server *s, uint64_t until_ns)
+{
+        struct tenant *t;
+        s->draining = true;
+        s->drain_until_ns = until_ns;
+        for (size_t i = 0; (t = tenants_at(s->tenants, i)); i++)
+                for (struct job *j = tenant_book(t)->first, *next; j; j = next) {
+                        next = j->waiting;
+                        j->interrupted = !j->on_disk;
+                        if (j->interrupted)
+                                job_kill(s, j);
+                }
+        serve_log(s, LOG_INFO, "draining: no new runs; runs under way may end");
+}
+
+/* The first one drains, a second one does not wait. */
+static void take_signal(struct server *s)
+{
+        struct signalfd_siginfo got;
+        if (read(s->signals, &got, sizeof got) != sizeof got)
+                return;
+
+        s->stop |= s->draining || s->o->drain_s == 0;
+        if (!s->stop)
+                drain_begin(s, clock_mono_ns() + s->o->drain_s * 1000000000ull);
+}
+
 static void take(struct server *s, const struct watched *w, size_t i)
 {
         size_t index = w->of[i].index;
         short events = w->v[i].revents;
         switch (w->of[i].kind) {
         case WATCH_SIGNAL:
-                s->stop |= events != 0;
+                if (events)
+                        take_signal(s);
                 break;
         case WATCH_LISTENER:
                 if (events)
@@ -191,12 +222,45 @@ static void turn(struct server *s)
         approvals_follow(s);
         tidy_clients(s);
         jobs_start(s);
+        trouble_step(s);
         if (s->draining)
                 drain_sessions(s);
-        s->stop |= s->draining && is_idle(s);
+        s->stop |= s->draining && (is_idle(s) || clock_mono_ns() >= s->drain_until_ns);
 }
 
 /* ---- start and end ---- */
+
+static void tell_unread(void *ctx, const char *name, unsigned records)
+{
+        struct server *s = ctx;
+        AUTO_BUF(line);
+        if (records)
+                buf_printf(&line, "tenant %s: %u records of past runs cannot be read", name, records);
+        else
+                buf_printf(&line, "tenant %s: its settings or its past runs do not load", name);
+        serve_log(s, LOG_WARN, buf_str(&line));
+}
+
+/* Descriptors that one box takes, with what is open besides: no run is accepted that would fail for one. */
+static void hold_by_descriptors(struct server *s)
+{
+        enum { A_BOX = 24, BESIDES = 256 };
+        struct rlimit most;
+        fd_use_limit();
+        if (getrlimit(RLIMIT_NOFILE, &most) < 0 || most.rlim_cur == RLIM_INFINITY)
+                return;
+
+        uint64_t boxes = most.rlim_cur > BESIDES + A_BOX ? (most.rlim_cur - BESIDES) / A_BOX : 1;
+        if (boxes >= s->host.limit[BUDGET_RUNS])
+                return;
+        AUTO_BUF(line);
+        buf_printf(&line,
+                   "%llu descriptors are enough for %llu runs at once, not for %llu: raise LimitNOFILE",
+                   (unsigned long long) most.rlim_cur, (unsigned long long) boxes,
+                   (unsigned long long) s->host.limit[BUDGET_RUNS]);
+        serve_log(s, LOG_WARN, buf_str(&line));
+        s->host.limit[BUDGET_RUNS] = boxes;
+}
 
 static int open_all(struct server *s, cordon_error *e)
 {
@@ -204,7 +268,7 @@ static int open_all(struct server *s, cordon_error *e)
         if (s->config < 0)
                 return -1;
 
-        s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host);
+        s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host, tell_unread, s);
         if (!s->tenants)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the tenants");
 
@@ -216,20 +280,33 @@ static int open_all(struct server *s, cordon_error *e)
         }
         s->signals = end_signals_open();
         (void) signal(SIGPIPE, SIG_IGN);
-        return heads_start(s, e);
+        if (heads_start(s, e) < 0)
+                return -1;
+
+        tenants_resume(s->tenants);
+        return 0;
 }
 
 static void end_boxes(struct server *s)
 {
         enum { TURNS = 400, STEP_MS = 50 };
+        size_t ended = 0;
         s->draining = true;
         approvals_follow(s); /* which ends the streams */
         for (size_t i = 0; i < QUESTIONS_MAX; i++)
                 if (s->questions[i])
                         s->questions[i]->client->h.gone = true;
         for (size_t i = 0; i < RUNS_MAX; i++)
-                if (s->running[i])
+                if (s->running[i]) {
+                        s->running[i]->interrupted = true;
                         job_kill(s, s->running[i]);
+                        ended++;
+                }
+        if (ended) {
+                AUTO_BUF(line);
+                buf_printf(&line, "ended %zu run%s that had not ended by then", ended, ended == 1 ? "" : "s");
+                serve_log(s, LOG_WARN, buf_str(&line));
+        }
         for (size_t i = 0; i < SESSIONS_MAX; i++)
                 if (s->sessions[i] && !s->sessions[i]->over)
                         cordon_session_end(s->sessions[i]->box);
@@ -275,7 +352,7 @@ static void close_all(struct server *s)
 static void tell_ready(struct server *s)
 {
         if (cordon_host_cores() < 0)
-                s->o->say(s->o->say_ctx,
+                serve_log(s, LOG_INFO,
                           "this kernel has no core scheduling: boxes of different tenants may run "
                           "on the threads of one core at once");
         for (size_t i = 0; i < s->listener_count; i++) {
@@ -286,7 +363,7 @@ static void tell_ready(struct server *s)
                                    s->ports[i]);
                 else
                         buf_printf(&line, "serving HTTP at %s", s->o->listen[i]);
-                s->o->say(s->o->say_ctx, buf_str(&line));
+                serve_log(s, LOG_INFO, buf_str(&line));
         }
 }
 
@@ -306,6 +383,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
         s->host.limit[BUDGET_GPUS] = o->gpu_boxes;
         s->host.limit[BUDGET_ASIDE] = ASIDES_MAX;
         s->host.limit[BUDGET_BYTES] = 512u << 20;
+        hold_by_descriptors(s);
         int r = open_all(s, e);
         if (r == 0) {
                 tell_ready(s);

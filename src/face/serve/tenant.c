@@ -40,6 +40,7 @@ struct tenant {
         struct fair_queue turns;
         bool alone;
         char pool[16]; /* CORDON_POOL of its boxes */
+        struct tenant_keep keep;
         unsigned box_runs;
         struct tenant_book book;
         struct held_policy *policies[POLICIES_MAX];
@@ -50,6 +51,8 @@ struct tenants {
         const char *config;
         char *const *environment;
         struct budget *host;
+        void (*unread)(void *ctx, const char *name, unsigned records);
+        void *ctx;
         struct tenant *v[TENANTS_MAX];
         size_t n;
 };
@@ -70,18 +73,24 @@ void tenant_path(const struct tenant *t, const char *below, char *ret, size_t ca
 struct budget *tenant_budget(struct tenant *t) { return &t->budget; }
 unsigned tenant_box_runs(const struct tenant *t) { return t->box_runs; }
 struct bucket *tenant_rate(struct tenant *t) { return &t->rate; }
+int tenant_dir(const struct tenant *t) { return t->dir; }
+const struct tenant_keep *tenant_keep(const struct tenant *t) { return &t->keep; }
 struct fair_queue *tenant_turns(struct tenant *t) { return &t->turns; }
 struct tenant_book *tenant_book(struct tenant *t) { return &t->book; }
 bool tenant_is_alone(const struct tenant *t) { return t->alone; }
 const char *tenant_pool(const struct tenant *t) { return t->pool; }
 
-struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host)
+struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host,
+                            void (*unread)(void *ctx, const char *name, unsigned records), void *ctx)
 {
         struct tenants *ts = calloc(1, sizeof *ts);
         if (ts)
-                *ts = (struct tenants){
-                        .dir = dir, .config = config, .environment = environment, .host = host
-                };
+                *ts = (struct tenants){ .dir = dir,
+                                        .config = config,
+                                        .environment = environment,
+                                        .host = host,
+                                        .unread = unread,
+                                        .ctx = ctx };
         return ts;
 }
 
@@ -130,11 +139,17 @@ static bool make_context(struct tenant *t, char *const *environment)
         {                                                                                                    \
                 .key = (name), .type = BODY_INT, .most = INT64_MAX                                           \
         }
-static const struct body_row settings[] = {
-        NUMBER("runs"),         NUMBER("queue"),     NUMBER("sessions"),
-        NUMBER("session_runs"), NUMBER("parked"),    NUMBER("weight"),
-        NUMBER("rate"),         NUMBER("gpu_boxes"), { .key = "share", .type = BODY_BOOL }
-};
+static const struct body_row settings[] = { NUMBER("runs"),
+                                            NUMBER("queue"),
+                                            NUMBER("sessions"),
+                                            NUMBER("session_runs"),
+                                            NUMBER("parked"),
+                                            NUMBER("weight"),
+                                            NUMBER("rate"),
+                                            NUMBER("gpu_boxes"),
+                                            NUMBER("keep_s"),
+                                            NUMBER("keep_bytes"),
+                                            { .key = "share", .type = BODY_BOOL } };
 
 static uint64_t setting(const struct json *o, const char *key, uint64_t otherwise, uint64_t most)
 {
@@ -163,6 +178,8 @@ static void take_settings(struct tenant *t, const struct json *o)
         t->box_runs = (unsigned) setting(o, "session_runs", 4, 64);
         t->budget.limit[BUDGET_ASIDE] = 4;
         t->budget.limit[BUDGET_BYTES] = KEPT_BYTES;
+        t->keep.s = (int64_t) setting(o, "keep_s", 7 * 86400, 3650ull * 86400);
+        t->keep.bytes = setting(o, "keep_bytes", 1ull << 30, 1ull << 50);
         t->alone = json_of(o, "share", JSON_FALSE);
         set_pool(t, o);
         t->turns.weight = (unsigned) setting(o, "weight", 1, 100);
@@ -289,8 +306,32 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
 
         t->rate.at_ns = clock_mono_ns();
         t->rate.micro = t->rate.most * 1000000;
+        unsigned unread = 0;
+        if (ts->unread && store_load(t, &unread, (struct err *) e) < 0) {
+                tenant_free(t);
+                return NULL;
+        }
+
+        if (unread)
+                ts->unread(ts->ctx, t->name, unread);
         return ts->v[ts->n++] = t;
 }
+
+static void resume_one(void *ctx, const char *name)
+{
+        struct tenants *ts = ctx;
+        struct token token = { 0 };
+        char below[TOKEN_NAME_MAX + 32];
+        cordon_error e;
+        (void) snprintf(below, sizeof below, "tenants/%.64s/runs", name);
+        (void) snprintf(token.tenant, sizeof token.tenant, "%s", name);
+        if (faccessat(ts->dir, below, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+            tenant_mark(ts->dir, name, token.mark))
+                if (!tenant_of(ts, &token, &e))
+                        ts->unread(ts->ctx, name, 0);
+}
+
+void tenants_resume(struct tenants *ts) { names_each(ts->dir, "tenants", "", resume_one, ts); }
 
 struct tenant *tenants_at(const struct tenants *ts, size_t index)
 {
@@ -438,6 +479,27 @@ struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_err
 
         h->refs++;
         return h;
+}
+
+struct held_policy *tenant_policy_own(struct tenant *t, const char *name, cordon_error *e)
+{
+        struct held_policy *shared = tenant_policy(t, name, e);
+        held_policy_release(shared);
+        return shared ? tenant_policy_copy(t, name, e) : NULL;
+}
+
+int held_policy_env(const struct tenant *t, struct held_policy *h, struct span variables, cordon_error *e)
+{
+        int allowed = 0;
+        cordon_free(cordon_policy_why(h->policy, "run /usr/bin/env", 0, &allowed, e));
+        if (!allowed)
+                return err_set((struct err *) e, ERR_POLICY, EPERM,
+                               "the policy permits some programs only: it has its own `env` lines");
+
+        for (size_t at = 0; at < variables.n; at += strlen((const char *) variables.p + at) + 1)
+                if (cordon_policy_add(h->policy, "env", (const char *) variables.p + at, e) < 0)
+                        return -1;
+        return check(t, h, e);
 }
 
 struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name, cordon_error *e)

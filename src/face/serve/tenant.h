@@ -10,7 +10,11 @@ struct tenants;
 struct tenant;
 
 /* `config` is open as `dir`. Both, and the environment, are borrowed. NULL: no memory. */
-struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host);
+struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host,
+                            void (*unread)(void *ctx, const char *name, unsigned records), void *ctx);
+/* Without `unread` past runs are not loaded: only the server may go on with them. */
+/* Loads those that have runs from before, which go on. */
+void tenants_resume(struct tenants *ts);
 void tenants_free(struct tenants *ts);
 /* The tenant of a token. NULL with *e set: the token is the host's, or the tenant does not load; ESTALE: the
  * token was made for another tenant of that name. */
@@ -31,6 +35,13 @@ void tenant_path(const struct tenant *t, const char *below, char *ret, size_t ca
 struct budget *tenant_budget(struct tenant *t);
 unsigned tenant_box_runs(const struct tenant *t); /* at once in one box that stays */
 struct bucket *tenant_rate(struct tenant *t);
+int tenant_dir(const struct tenant *t);
+/* How long and how much of runs that ended. */
+struct tenant_keep {
+        int64_t s;
+        uint64_t bytes;
+};
+const struct tenant_keep *tenant_keep(const struct tenant *t);
 struct fair_queue *tenant_turns(struct tenant *t);
 /* `"share": false`: its boxes run while no box of another tenant does, and never in a parked one. */
 bool tenant_is_alone(const struct tenant *t);
@@ -44,6 +55,10 @@ struct tenant_book *tenant_book(struct tenant *t);
 struct held_policy; /* counted: a box uses it as long as it lives */
 /* One that the operator registered. */
 struct held_policy *tenant_policy(struct tenant *t, const char *name, cordon_error *e);
+/* A registered one of which nobody else has this copy, and its variables: "NAME=VALUE\0...". Only what a
+ * command could do by itself: its policy must let it run `env`. */
+struct held_policy *tenant_policy_own(struct tenant *t, const char *name, cordon_error *e);
+int held_policy_env(const struct tenant *t, struct held_policy *h, struct span variables, cordon_error *e);
 /* The same, read again, and not shared with others. */
 struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name, cordon_error *e);
 /* Tells a policy where the tenant's files and home are. */

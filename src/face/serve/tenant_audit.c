@@ -263,7 +263,7 @@ char *serve_audit(const char *config, cordon_error *ce)
         a->now = clock_wall_s();
         AUTO_FD(dir, any ? serve_config_open(config, false, e) : -1);
         a->dir = dir;
-        struct tenants *ts = dir < 0 ? NULL : tenants_new(dir, config, none, NULL);
+        struct tenants *ts = dir < 0 ? NULL : tenants_new(dir, config, none, NULL, NULL, NULL);
         bool good = ts && tokens_load(dir, &tokens, e) == 0;
         if (good) {
                 look_at_tokens(a, &tokens);

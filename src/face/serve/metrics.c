@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/metrics.c - the figures of the server in the text form of Prometheus. contrib/grafana and
+ * contrib/prometheus use these names (tests/cli/t8566-serve-metrics.sh). */
+#include "base/clock.h"
+#include "face/serve/resources.h"
+
+#include <string.h>
+
+/* ---- histograms ---- */
+
+static const struct {
+        uint64_t ns;
+        const char *le;
+} bounds[HISTOGRAM_BUCKETS - 1] = {
+        { 1000000, "0.001" },     { 5000000, "0.005" },  { 10000000, "0.01" },    { 25000000, "0.025" },
+        { 50000000, "0.05" },     { 100000000, "0.1" },  { 250000000, "0.25" },   { 1000000000, "1" },
+        { 5000000000, "5" },      { 30000000000, "30" }, { 120000000000, "120" }, { 600000000000, "600" },
+        { 3600000000000, "3600" }
+};
+
+void histogram_add(struct histogram *h, uint64_t ns)
+{
+        size_t i = 0;
+        while (i < HISTOGRAM_BUCKETS - 1 && ns > bounds[i].ns)
+                i++;
+        h->n[i]++;
+        h->sum_ns += ns;
+}
+
+static void put_histogram(struct buf *out, const char *name, const char *labels, const struct histogram *h)
+{
+        uint64_t n = 0;
+        const char *comma = labels[0] ? "," : "";
+        for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
+                n += h->n[i];
+                buf_printf(out, "%s_bucket{%s%sle=\"%s\"} %llu\n", name, labels, comma,
+                           i < HISTOGRAM_BUCKETS - 1 ? bounds[i].le : "+Inf", (unsigned long long) n);
+        }
+        buf_printf(out, "%s_sum{%s} ", name, labels);
+        buf_fixed(out, h->sum_ns / 1000, 6);
+        buf_printf(out, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long) n);
+}
+
+static void put_head(struct buf *out, const char *name, const char *kind, const char *help)
+{
+        buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
+}
+
+/* ---- of a tenant ---- */
+
+#define BOOK(member)                                                                                         \
+        static uint64_t member(struct tenant *t) { return tenant_book(t)->member; }
+BOOK(started)
+BOOK(ended)
+BOOK(failed)
+BOOK(refused_effects)
+BOOK(rejected)
+BOOK(output_bytes)
+BOOK(kept_bytes)
+BOOK(cpu_ns)
+BOOK(net_bytes)
+BOOK(faults)
+static uint64_t running(struct tenant *t) { return tenant_budget(t)->used[BUDGET_RUNS]; }
+static uint64_t waiting(struct tenant *t) { return tenant_budget(t)->used[BUDGET_QUEUE]; }
+static uint64_t sessions(struct tenant *t) { return tenant_budget(t)->used[BUDGET_SESSIONS]; }
+static uint64_t lag(struct tenant *t) { return tenant_book(t)->ended - tenant_book(t)->headed; }
+
+static const struct {
+        const char *name, *kind, *help;
+        uint64_t (*of)(struct tenant *t);
+        unsigned digits; /* behind the point */
+} of_tenants[] = {
+        { "cordon_runs_started_total", "counter", "runs that were started", started, 0 },
+        { "cordon_runs_ended_total", "counter", "runs that have ended", ended, 0 },
+        { "cordon_runs_failed_total", "counter", "runs with a status that is not 0", failed, 0 },
+        { "cordon_runs_faulted_total", "counter", "runs that the server, not their command, failed", faults,
+          0 },
+        { "cordon_denials_total", "counter", "distinct effects that were denied", refused_effects, 0 },
+        { "cordon_rejected_total", "counter", "requests answered with 429", rejected, 0 },
+        { "cordon_output_bytes_total", "counter", "bytes of output", output_bytes, 0 },
+        { "cordon_net_bytes_total", "counter", "bytes that crossed the network", net_bytes, 0 },
+        { "cordon_cpu_seconds_total", "counter", "processor time of runs", cpu_ns, 9 },
+        { "cordon_runs_running", "gauge", "runs under way", running, 0 },
+        { "cordon_runs_waiting", "gauge", "runs that wait for a start", waiting, 0 },
+        { "cordon_sessions", "gauge", "boxes that stay", sessions, 0 },
+        { "cordon_kept_bytes", "gauge", "results of ended runs on the disk", kept_bytes, 0 },
+        { "cordon_ledger_lag_runs", "gauge", "ended runs of which the host's ledger has no head yet", lag,
+          0 },
+};
+
+static const struct {
+        const char *name, *help;
+        size_t offset; /* of the histogram in a tenant's book */
+} histograms[] = {
+        { "cordon_queue_seconds", "from the request to the start", offsetof(struct tenant_book, waits) },
+        { "cordon_start_seconds", "from the start to the first instruction",
+          offsetof(struct tenant_book, starts) },
+        { "cordon_run_seconds", "from the start to the end", offsetof(struct tenant_book, takes) },
+};
+
+const char *const serve_ends[] = { "exited",      "signaled",  "limit",       "failed",
+                                   "not-started", "cancelled", "interrupted", NULL };
+const char *const serve_starts[] = { "cold", "parked", "warm", "session", NULL };
+
+static void put_by(struct buf *out, const char *name, const char *label, struct tenant *t,
+                   const char *const *words, const uint64_t *counts)
+{
+        for (size_t i = 0; words[i]; i++)
+                buf_printf(out, "%s{tenant=\"%s\",%s=\"%s\"} %llu\n", name, tenant_label(t), label, words[i],
+                           (unsigned long long) counts[i]);
+}
+
+static bool count_waiting(void *ctx, const struct asker *a)
+{
+        uint64_t *n = ctx;
+        const struct admitted nobody = { .person = "metrics" };
+        struct json_doc *d = asker_ask(a, &nobody, "{\"op\":\"list\"}", NULL);
+        const struct json *items = d ? json_of(json_root(d), "items", JSON_ARRAY) : NULL;
+        for (const struct json *i = items ? items->child : NULL; i; i = i->next)
+                ++*n;
+        json_free(d);
+        return false;
+}
+
+#define EACH(c, t)                                                                                           \
+        for (size_t k_ = 0; ((t) = tenants_at((c)->s->tenants, k_)); k_++)                                   \
+                if (!(c)->tenant || (c)->tenant == (t))
+
+static void put_tenants(const struct serve_call *c, struct buf *out)
+{
+        struct tenant *t;
+        for (size_t i = 0; i < sizeof of_tenants / sizeof *of_tenants; i++) {
+                put_head(out, of_tenants[i].name, of_tenants[i].kind, of_tenants[i].help);
+                EACH(c, t)
+                {
+                        buf_printf(out, "%s{tenant=\"%s\"} ", of_tenants[i].name, tenant_label(t));
+                        buf_fixed(out, of_tenants[i].of(t), of_tenants[i].digits);
+                        buf_putc(out, '\n');
+                }
+        }
+
+        put_head(out, "cordon_ends_total", "counter", "runs by how they ended");
+        EACH(c, t) put_by(out, "cordon_ends_total", "end", t, serve_ends, tenant_book(t)->by_end);
+        put_head(out, "cordon_starts_total", "counter", "runs by what they began in");
+        EACH(c, t) put_by(out, "cordon_starts_total", "start", t, serve_starts, tenant_book(t)->by_start);
+        put_head(out, "cordon_approvals_waiting", "gauge", "effects that wait for an approval");
+        EACH(c, t)
+        {
+                uint64_t n = 0;
+                (void) askers_each(c->s, t, count_waiting, &n);
+                buf_printf(out, "cordon_approvals_waiting{tenant=\"%s\"} %llu\n", tenant_label(t),
+                           (unsigned long long) n);
+        }
+
+        for (size_t i = 0; i < sizeof histograms / sizeof *histograms; i++) {
+                put_head(out, histograms[i].name, "histogram", histograms[i].help);
+                EACH(c, t)
+                {
+                        AUTO_BUF(label);
+                        buf_printf(&label, "tenant=\"%s\"", tenant_label(t));
+                        put_histogram(out, histograms[i].name, buf_str(&label),
+                                      (const void *) ((const char *) tenant_book(t) + histograms[i].offset));
+                }
+        }
+}
+
+/* ---- of the host ---- */
+
+static void put_host(const struct server *s, struct buf *out)
+{
+        const struct {
+                const char *name, *kind, *help;
+                uint64_t value;
+        } rows[] = {
+                { "cordon_requests_total", "counter", "HTTP requests", s->requests },
+                { "cordon_server_errors_total", "counter", "answers of 500 and more", s->server_errors },
+                { "cordon_held_back_total", "counter", "starts that waited for room on the host",
+                  s->held_back },
+                { "cordon_write_failures_total", "counter", "writes that failed", s->trouble.failed },
+                { "cordon_log_lost_total", "counter", "lines of the log that nobody took", s->log_lost },
+                { "cordon_degraded", "gauge", "1: it does not work as it should, health says why",
+                  trouble_why(s) != NULL },
+                { "cordon_draining", "gauge", "1: no new runs", s->draining },
+                { "cordon_disk_bytes", "gauge", "size of the disk of its directory", s->disk.size },
+                { "cordon_disk_free_bytes", "gauge", "what is left of it", s->disk.left },
+                { "cordon_uptime_seconds", "gauge", "since its start",
+                  (clock_mono_ns() - s->started_ns) / 1000000000 },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                put_head(out, rows[i].name, rows[i].kind, rows[i].help);
+                buf_printf(out, "%s %llu\n", rows[i].name, (unsigned long long) rows[i].value);
+        }
+        put_head(out, "cordon_request_seconds", "histogram", "from the head of a request to its answer");
+        put_histogram(out, "cordon_request_seconds", "", &s->request_time);
+}
+
+/* One tenant's own, or with the scope admin those of all. Names of tenants have no character to escape. */
+void get_metrics(struct serve_call *c, struct reply *r)
+{
+        put_tenants(c, &r->body);
+        if (!c->tenant)
+                put_host(c->s, &r->body);
+        put_head(&r->body, "cordon_build_info", "gauge", "1, with the version");
+        buf_printf(&r->body, "cordon_build_info{version=\"%s\"} 1\n", cordon_version());
+        r->status = 200;
+        r->type = "text/plain; version=0.0.4; charset=utf-8";
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+/* face/serve/run_store.c - runs and sessions on disk, so that a restart or kill -9 loses none that was
+ * acknowledged. tenants/NAME/runs has a file for each: a line of JSON with what lists show, a line with the
+ * members of the result (of a run that waits: its order), and the events. A stream's whole output stands
+ * beside it as ID.1 and ID.2. A file is replaced as a whole. */
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "face/serve/internal.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { NAME_BYTES = RANDOM_NAME + 16, RECORD_MAX = 16 << 20 };
+
+static void name_of(char ret[NAME_BYTES], const char *id, const char *ending)
+{
+        (void) snprintf(ret, NAME_BYTES, "runs/%s%s", id, ending);
+}
+
+/* ---- writing ---- */
+
+/* 0, or -1 with errno. `sync`: it is on the disk when this returns. */
+static int put_file(const struct tenant *t, const char *id, struct span text, bool sync)
+{
+        char name[NAME_BYTES], fresh[NAME_BYTES];
+        int dir = tenant_dir(t);
+        name_of(name, id, "");
+        name_of(fresh, id, ".new");
+        AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
+        int r = fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || (sync && fdatasync(fd) < 0)
+                        ? -1
+                        : renameat(dir, fresh, dir, name);
+        int why = errno;
+        if (r < 0 && fd >= 0)
+                (void) unlinkat(dir, fresh, 0);
+        if (r == 0 && sync) {
+                AUTO_FD(list, openat(dir, "runs", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+                r = list < 0 ? -1 : fsync(list);
+        }
+        errno = why;
+        return r;
+}
+
+int store_put_run(struct job *j, struct span order)
+{
+        AUTO_BUF(text);
+        buf_puts(&text, "{");
+        job_put_members(j, &text);
+        buf_member_int(&text, "seq", (long long) j->seq);
+        buf_member(&text, "key", j->key);
+        buf_member(&text, "digest", j->digest);
+        buf_member_int(&text, "fault", j->fault);
+        buf_puts(&text, "}\n");
+        if (j->state == JOB_ENDED)
+                buf_add(&text, j->result.p, j->result.n);
+        else
+                buf_json(&text, order);
+        buf_putc(&text, '\n');
+        if (j->state == JOB_ENDED)
+                buf_add(&text, j->events.p, j->events.n);
+        if (text.failed) {
+                errno = ENOMEM;
+                return -1;
+        }
+
+        if (put_file(j->tenant, j->id, buf_span(&text), j->stays) < 0)
+                return -1;
+        struct tenant_book *b = tenant_book(j->tenant);
+        uint64_t bytes = text.n + j->out_bytes[0] + j->out_bytes[1];
+        b->kept_bytes += bytes - j->on_disk;
+        j->on_disk = bytes;
+        j->unstored = false;
+        return 0;
+}
+
+int store_put_session(const struct session *x)
+{
+        AUTO_BUF(text);
+        put_session(x, &text);
+        buf_putc(&text, '\n');
+        return put_file(x->tenant, x->id, buf_span(&text), true);
+}
+
+void store_drop(const struct tenant *t, const char *id)
+{
+        static const char *const endings[] = { "", ".1", ".2" };
+        char name[NAME_BYTES];
+        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+                name_of(name, id, endings[i]);
+                (void) unlinkat(tenant_dir(t), name, 0);
+        }
+}
+
+int store_open_output(const struct job *j, unsigned stream, bool write)
+{
+        char name[NAME_BYTES];
+        name_of(name, j->id, stream == 1 ? ".1" : ".2");
+        return openat(tenant_dir(j->tenant), name,
+                      (write ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+/* ---- reading ---- */
+
+/* The three parts of a record; false: it is not one. */
+static bool read_parts(const struct tenant *t, const char *id, struct buf *text, struct span ret[3])
+{
+        char name[NAME_BYTES];
+        struct stat st;
+        name_of(name, id, "");
+        AUTO_FD(fd, openat(tenant_dir(t), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > RECORD_MAX)
+                return false;
+
+        char *room = buf_room(text, (size_t) st.st_size);
+        ssize_t n = room ? fd_read_all(fd, room, (size_t) st.st_size) : -1;
+        text->n = n < 0 ? 0 : (size_t) n;
+        struct span left = buf_span(text);
+        for (size_t i = 0; i < 3; i++) {
+                const uint8_t *end = i < 2 && left.n ? memchr(left.p, '\n', left.n) : NULL;
+                size_t len = end ? (size_t) (end - left.p) : left.n;
+                ret[i] = span_of(left.p, len);
+                left = end ? span_of(end + 1, left.n - len - 1) : (struct span){ 0 };
+        }
+        return ret[0].n > 0;
+}
+
+bool store_recall(struct job *j)
+{
+        AUTO_BUF(text);
+        struct span part[3];
+        if (j->state != JOB_ENDED || j->events.n || j->result.n)
+                return true;
+        if (!j->on_disk || !read_parts(j->tenant, j->id, &text, part))
+                return false;
+
+        buf_add(&j->result, part[1].p, part[1].n);
+        buf_add(&j->events, part[2].p, part[2].n);
+        return !j->result.failed && !j->events.failed;
+}
+
+static void copy(char *ret, size_t cap, const struct json *o, const char *key)
+{
+        (void) snprintf(ret, cap, "%s", json_text(o, key));
+}
+
+static bool take_run(struct job *j, const struct json *o, cordon_error *e)
+{
+        copy(j->id, sizeof j->id, o, "id");
+        copy(j->key, sizeof j->key, o, "key");
+        copy(j->digest, sizeof j->digest, o, "digest");
+        copy(j->person, sizeof j->person, o, "person");
+        copy(j->policy_name, sizeof j->policy_name, o, "policy");
+        copy(j->run, sizeof j->run, o, "run");
+        copy(j->session_id, sizeof j->session_id, o, "session");
+        j->seq = (uint64_t) json_int(o, "seq");
+        j->created_s = json_int(o, "created");
+        j->started_s = json_int(o, "started");
+        j->ended_s = json_int(o, "ended");
+        j->status = (int) json_int(o, "status");
+        j->blocked = (size_t) json_int(o, "denials");
+        j->fault = (unsigned) json_int(o, "fault");
+        j->out_bytes[0] = (uint64_t) json_int(o, "stdout_bytes");
+        j->out_bytes[1] = (uint64_t) json_int(o, "stderr_bytes");
+        for (size_t i = 0; serve_ends[i]; i++)
+                if (strcmp(serve_ends[i], json_text(o, "end")) == 0)
+                        j->end = serve_ends[i];
+        j->state = strcmp(json_text(o, "state"), "queued") == 0 ? JOB_QUEUED
+                   : j->end                                     ? JOB_ENDED
+                                                                : JOB_RUNNING;
+        return job_take_argv(j, o, e) == 0 && job_take_labels(j, o, e) == 0 && j->id[0];
+}
+
+/* What was accepted and had not started starts now; what ran when the server was killed ended with it. */
+static void resume(struct job *j, struct span order)
+{
+        cordon_error e = { .code = ERR_GONE, .what = "the server ended while the run was under way" };
+        struct err ignored;
+        struct json_doc *d = NULL, *asked = NULL;
+        bool waits = j->state == JOB_QUEUED;
+        if (waits) {
+                AUTO_BUF(list);
+                buf_printf(&list, "[%.*s]", (int) order.n, (const char *) order.p);
+                d = json_parse_data("order", buf_span(&list), &ignored);
+                const struct json *text = d ? json_root(d)->child : NULL;
+                asked = text ? json_parse("order", span_of(text->str, text->len), &ignored) : NULL;
+                waits = asked && job_take_order(j, json_root(asked), &e) == 0;
+        }
+        json_free(asked);
+        json_free(d);
+        if (waits) {
+                for (struct budget *b = tenant_budget(j->tenant); b; b = b->above)
+                        b->used[BUDGET_QUEUE]++;
+                job_enqueue(j);
+                return;
+        }
+
+        j->interrupted = j->state == JOB_RUNNING;
+        job_finish(j, &e);
+        (void) store_put_run(j, (struct span){ 0 });
+}
+
+static int load_run(struct tenant *t, const char *id)
+{
+        AUTO_BUF(text);
+        struct span part[3];
+        cordon_error e = { 0 };
+        struct json_doc *d =
+                read_parts(t, id, &text, part) ? json_parse_data("runs", part[0], (struct err *) &e) : NULL;
+        struct job *j = d ? job_new(t) : NULL;
+        if (!j || !take_run(j, json_root(d), &e) || strcmp(j->id, id) != 0) {
+                if (j)
+                        job_forget(j);
+                json_free(d);
+                return -1;
+        }
+
+        json_free(d);
+        j->stays = true;
+        for (unsigned i = 0; i < 2 && j->state == JOB_RUNNING; i++) { /* as far as it came */
+                struct stat st;
+                AUTO_FD(fd, store_open_output(j, i + 1, false));
+                if (fd >= 0 && fstat(fd, &st) == 0)
+                        j->out_bytes[i] = (uint64_t) st.st_size;
+        }
+        j->on_disk = text.n + j->out_bytes[0] + j->out_bytes[1];
+        tenant_book(t)->kept_bytes += j->on_disk;
+        if (j->state != JOB_ENDED)
+                resume(j, part[1]);
+        return 0;
+}
+
+static int load_session(struct tenant *t, const char *id)
+{
+        AUTO_BUF(text);
+        struct span part[3];
+        struct err ignored;
+        struct json_doc *d = read_parts(t, id, &text, part) ? json_parse("session", part[0], &ignored) : NULL;
+        struct session *x = d ? calloc(1, sizeof *x) : NULL;
+        if (!x) {
+                json_free(d);
+                return -1;
+        }
+
+        x->tenant = t;
+        x->over = x->ended = true;
+        copy(x->id, sizeof x->id, json_root(d), "id");
+        copy(x->policy_name, sizeof x->policy_name, json_root(d), "policy");
+        copy(x->run, sizeof x->run, json_root(d), "run");
+        copy(x->work, sizeof x->work, json_root(d), "changes");
+        x->created_s = json_int(json_root(d), "created");
+        x->next = tenant_book(t)->sessions;
+        tenant_book(t)->sessions = x;
+        json_free(d);
+        return 0;
+}
+
+/* Newest first, as lists show them; those that wait, oldest first. */
+static void sort(struct tenant_book *b)
+{
+        struct job *sorted = NULL;
+        for (struct job *j = b->jobs, *next; j; j = next) {
+                struct job **at = &sorted;
+                next = j->next;
+                while (*at && (*at)->seq > j->seq)
+                        at = &(*at)->next;
+                j->next = *at;
+                *at = j;
+                b->seq = b->seq > j->seq ? b->seq : j->seq;
+        }
+
+        b->jobs = sorted;
+        b->first = b->last = NULL;
+        for (struct job *j = sorted; j; j = j->next)
+                if (j->state == JOB_QUEUED) {
+                        j->waiting = b->first;
+                        b->first = j;
+                        b->last = b->last ? b->last : j;
+                }
+}
+
+int store_load(struct tenant *t, unsigned *ret_unread, struct err *e)
+{
+        if (mkdirat(tenant_dir(t), "runs", 0700) < 0 && errno != EEXIST)
+                return err_set(e, ERR_IO, errno, "the directory of past runs: %s", strerror(errno));
+
+        int fd = openat(tenant_dir(t), "runs", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        DIR *d = fd < 0 ? NULL : fdopendir(fd);
+        if (!d)
+                return err_set(e, ERR_IO, errno, "the directory of past runs: %s", strerror(errno));
+
+        for (struct dirent *x; (x = readdir(d));) {
+                size_t n = strlen(x->d_name);
+                bool whole = n < RANDOM_NAME && !strchr(x->d_name, '.') && n > 2;
+                if (n > 4 && strcmp(x->d_name + n - 4, ".new") == 0)
+                        (void) unlinkat(fd, x->d_name, 0);
+                else if (whole)
+                        *ret_unread += (*x->d_name == 's' ? load_session : load_run)(t, x->d_name) < 0;
+        }
+        (void) closedir(d);
+        sort(tenant_book(t));
+        return 0;
+}
