@@ -27,7 +27,7 @@ left() { grep -lsa -F -e "$tag" -e "$T/libexec" /proc/[0-9]*/cmdline | sed -n 's
         case $(cat "/proc/$p/stat" 2>/dev/null) in '' | *') Z '*) ;; *) echo "$p $(tr '\0' ' ' <"/proc/$p/cmdline" 2>/dev/null)" ;; esac
 done; }
 nothing() { left >"$T/left"; [ ! -s "$T/left" ]; }
-files() { $who find "$base/a/state" "$C" \( -name ledger -o -name witness \) -prune -o -print 2>/dev/null | sort -u; }
+files() { $who find "$base/a/state" "$C" \( -name ledger -o -name witness -o -name runs \) -prune -o -print 2>/dev/null | sort -u; }
 ledger() { $who env CORDON_STATE="$base/a/state" "$CORDON" ledger "$@"; }
 lost() { # runs that were answered and have no end, or another
         ledger --kind end --json >"$T/ends" 2>/dev/null

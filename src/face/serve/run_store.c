@@ -283,6 +283,19 @@ static void sort(struct tenant_book *b)
                 }
 }
 
+/* Output of runs that nobody was told of, when the server was killed. */
+static void drop_strays(DIR *d, int fd, struct tenant *t)
+{
+        char id[RANDOM_NAME];
+        rewinddir(d);
+        for (struct dirent *x; (x = readdir(d));) {
+                size_t n = strcspn(x->d_name, ".");
+                (void) snprintf(id, sizeof id, "%.*s", n < sizeof id ? (int) n : 0, x->d_name);
+                if (x->d_name[n] && n && !job_find(t, id))
+                        (void) unlinkat(fd, x->d_name, 0);
+        }
+}
+
 int store_load(struct tenant *t, unsigned *ret_unread, struct err *e)
 {
         if (mkdirat(tenant_dir(t), "runs", 0700) < 0 && errno != EEXIST)
@@ -301,6 +314,7 @@ int store_load(struct tenant *t, unsigned *ret_unread, struct err *e)
                 else if (whole)
                         *ret_unread += (*x->d_name == 's' ? load_session : load_run)(t, x->d_name) < 0;
         }
+        drop_strays(d, fd, t);
         (void) closedir(d);
         sort(tenant_book(t));
         return 0;
