@@ -1,16 +1,47 @@
 /* SPDX-License-Identifier: MIT */
-/* run/api/api_places.c - the places file and the stage, for queries about a policy: as `run` uses them. */
+/* run/api/api_places.c - the places file and the stage, of a run and for queries about a policy; and the
+ * recorded exchanges. */
 #include "run/api/internal.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e)
+static struct policy_places *read_places(const char *file, char **ret_text, size_t *ret_len, struct err *e)
 {
         *ret_text = api_slurp(file, ret_len, e);
         if (!*ret_text && e->sys == ENOENT)
                 (void) err_hint(e, "a places file has lines like `place api live https://host/`");
         return *ret_text ? policy_places_parse(file, span_of(*ret_text, *ret_len), e) : NULL;
+}
+
+int api_places(struct cordon_box *b, struct err *e)
+{
+        if (b->places_file && !b->places) {
+                char *text = NULL;
+                size_t n = 0;
+                b->places = read_places(b->places_file, &text, &n, e);
+                if (!b->places) {
+                        free(text);
+                        return -1;
+                }
+                b->c.places = span_of(text, n);
+        }
+
+        const struct policy_staged staged = { b->places, b->c.stage };
+        if (policy_label_places(b->policy->checked, &staged, e) < 0)
+                return -1;
+
+        if (!b->answers_file || b->c.answers.p)
+                return 0;
+
+        size_t n = 0;
+        const char *answers = api_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &n, e);
+        b->c.answers = span_of(answers, n);
+        if (answers)
+                return 0;
+
+        return e->sys == ENOENT ? err_hint(e, "`cordon run --record FILE` makes a file of recorded exchanges")
+                                : -1;
 }
 
 int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, cordon_error *pe)
@@ -27,7 +58,7 @@ int cordon_policy_places(cordon_policy *p, const char *file, const char *stage, 
         }
 
         if (file) {
-                places = api_places_read(file, &text, &n, e);
+                places = read_places(file, &text, &n, e);
                 free(text); /* the parsed form has its own copy */
                 if (!places)
                         return -1;

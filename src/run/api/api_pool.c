@@ -4,7 +4,6 @@
 #include "base/fd.h"
 #include "run/api/internal.h"
 #include "run/pool/pool.h"
-#include "wall/wall.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -21,23 +20,9 @@ int cordon_box_pool(cordon_box *b, unsigned size, cordon_error *pe)
         if (size == 0 || size > 1000)
                 return err_set(e, ERR_USAGE, 0, "the size of a pool is a number from 1 to 1000");
 
-        if (api_prepare(b, pe) < 0)
-                return -1;
-
         AUTO_FD(fd, pool_connect(b->policy->cx, e));
-        if (fd < 0)
+        if (fd < 0 || api_begin(b, API_BEGIN_SHELF, e) < 0)
                 return -1;
-
-        enum wall_kind wall = wall_choice(policy_wall(b->policy->checked), 0);
-        plan_free(b->plan);
-        if (!(b->plan = api_plan(b, wall, e)))
-                return -1;
-
-        api_plan_set(b, b->plan);
-
-        const char *why = api_unparkable(b);
-        if (why)
-                return err_set(e, ERR_USAGE, 0, "this box cannot be parked: %s", why);
 
         if (api_park_key(b, b->plan, key) < 0)
                 return err_set(e, ERR_MEMORY, 0, "no memory for the key of a parked box");

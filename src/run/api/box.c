@@ -555,19 +555,14 @@ char *cordon_box_result_json(cordon_box *b)
 
 char *cordon_box_plan(cordon_box *b, cordon_error *e)
 {
-        if (cordon_policy_check(b->policy, e) < 0 || api_places(b, to_err(e)) < 0)
-                return NULL;
-
-        enum wall_kind wall = policy_wall(b->policy->checked);
-        b->dry = true;
-        struct plan *p = api_plan(b, wall_choice(wall, 0), to_err(e));
-        b->dry = false;
-        if (!p)
-                return NULL;
-
         struct buf out = { 0 };
-        plan_print(p, &out);
-        plan_free(p);
+        b->dry = true;
+        int made = api_begin(b, API_BEGIN_VIEW, to_err(e));
+        b->dry = false;
+        if (made < 0)
+                return NULL;
+
+        plan_print(b->plan, &out);
         return api_give(&out, to_err(e));
 }
 

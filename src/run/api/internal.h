@@ -83,6 +83,16 @@ struct cordon_checks {
         unsigned started; /* so many, of which some died */
 };
 
+/* What begins: a bit each. */
+enum api_begin {
+        API_BEGIN_NEW = 1,
+        API_BEGIN_PARKED = 2,  /* a box is parked */
+        API_BEGIN_SESSION = 4, /* a session is started */
+        API_BEGIN_RUN_IN = 8,  /* a run in one */
+        API_BEGIN_SHELF = 16,  /* the resident parks boxes of it */
+        API_BEGIN_VIEW = 32    /* only its plan is shown */
+};
+
 struct cordon_box {
         cordon_policy *policy;
         struct box_config c; /* what is asked for; what a start finds out is added to it */
@@ -135,6 +145,8 @@ struct cordon_box {
         bool opens_vault; /* the start goes on after that, and `box` does not exist yet */
         int epoll;        /* of cordon_box_fd(), or -1 */
         struct host_facts facts;
+        unsigned begins;                /* as what: enum api_begin */
+        unsigned step;                  /* of its start, in api_start.c */
         unsigned tried;                 /* walls, of those that the policy lets choose from */
         struct err first_error;         /* why the first wall could not be raised */
         _Atomic uint64_t early_signals; /* came before a payload ran; set by signal handlers */
@@ -168,7 +180,7 @@ char *api_give(struct buf *b, struct err *e);
 void api_box_over(struct cordon_box *b);
 /* The vault is still being opened: goes on with the start when it is. */
 void api_box_begin(struct cordon_box *b);
-/* api_start.c: gathers host facts and makes the plan for one wall. */
+/* api_plan.c: looks at what the doors name, and makes the plan for one wall. */
 struct plan *api_plan(struct cordon_box *b, enum wall_kind wall, struct err *e);
 /* host_hint.c: completes the hint of a start that failed. `next_holds`: another wall holds its doors here. */
 void api_host_hint(const struct cordon_box *b, bool next_holds, struct err *e);
@@ -203,8 +215,8 @@ int api_park_send(const struct cordon_box *b, int fd, const struct plan *p, unsi
 void api_plan_set(struct cordon_box *b, const struct plan *p); /* b->c has it, and what follows from it */
 bool api_signals_stay_in(const struct cordon_box *b, const struct plan *p); /* see struct box_config */
 enum box_observe api_observe(const struct cordon_box *b);                   /* what its tripwires need */
-/* api_start.c: the policy is checked, the host looked at. */
-int api_prepare(struct cordon_box *b, cordon_error *pe);
+/* api_start.c: begins it; 0 also while the vault is opened. */
+int api_begin(struct cordon_box *b, unsigned as, struct err *e);
 
 /* session_recipe.c: what a process has to know to run something in a session of another one. */
 int api_recipe_make(struct cordon_box *b, struct err *e);
@@ -263,7 +275,7 @@ int api_recording(struct cordon_box *b, struct err *e);
 bool api_work_settled(const struct work_settled *s);
 void api_recording_done(struct cordon_box *b);
 
-/* api_start.c: reads the places file and the recorded exchanges, if there are any. */
+/* api_places.c: reads the places file and the recorded exchanges, if there are any. */
 int api_places(struct cordon_box *b, struct err *e);
 /* api_label.c: finds its label, and refuses a door that is not fit for what the run may read. */
 int api_label(struct cordon_box *b, struct err *e);
@@ -287,8 +299,6 @@ int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context
 void api_label_apply_one(struct api_label_apply *a, const char *host, const char *path);
 void api_label_apply_end(struct api_label_apply *a);
 
-/* places.c. The caller frees the text, also if it is not valid. */
-struct policy_places *api_places_read(const char *file, char **ret_text, size_t *ret_len, struct err *e);
 const struct policy_staged *api_staged(const cordon_policy *p); /* NULL: none was given */
 /* As the broker would, if a stage was given; *f may become the request to a place. */
 struct decision api_decide(const cordon_policy *p, struct effect *f);
