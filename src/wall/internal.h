@@ -112,7 +112,8 @@ struct wall_core {
 };
 void wall_core_note(struct wall_core *c);                          /* the core that we run on */
 void wall_core_leave_to_us(const struct wall_core *c, pid_t made); /* a new task goes elsewhere */
-void wall_core_any_of(const struct wall_core *c, pid_t made);      /* it may be anywhere again; 0: we */
+void wall_core_stay(const struct wall_core *c); /* we stay there, and so does what we create from now on */
+void wall_core_any_of(const struct wall_core *c, pid_t made); /* it may be anywhere again; 0: we */
 
 /* many_runs.c */
 struct wall_runs {
@@ -291,6 +292,7 @@ int wall_image_clear(const struct wall_init *w, int dir, const char *path, struc
  * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
+void wall_front_part(const struct wall_init *w); /* init and the observer need no common core any more */
 /* The device; and a mount behind it, detached, whose root has this mode. The kernel checks modes, or nobody
  * does before the server. Both return -1 with errno set on error. */
 int wall_fuse_open(void);

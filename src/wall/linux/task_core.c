@@ -28,6 +28,14 @@ void wall_core_leave_to_us(const struct wall_core *c, pid_t made)
                 (void) sched_setaffinity(made, sizeof c->others, &c->others);
 }
 
+void wall_core_stay(const struct wall_core *c)
+{
+        cpu_set_t here;
+        CPU_XOR(&here, &c->all, &c->others);
+        if (c->known)
+                (void) sched_setaffinity(0, sizeof here, &here);
+}
+
 void wall_core_any_of(const struct wall_core *c, pid_t made)
 {
         if (c->known)

@@ -87,9 +87,9 @@ _Noreturn static void observe(struct front *f)
 }
 
 /* ---- ahead ----
- * While init and the observer are alone, a request costs a few microseconds; the payload's own cost several
- * times that, because it runs on another core. All of it is an optimisation: a name that is not looked up
- * here is looked up later. */
+ * While init and the observer are alone and share a core (wall_core_stay()), a request costs a few
+ * microseconds; the payload's own cost several times that, because it runs on another. All of it is an
+ * optimisation: a name that is not looked up here is looked up later. */
 
 static void read_links(int dir, struct dir_list *entries)
 {
@@ -120,6 +120,14 @@ static void miss_ahead(int root)
                 (void) fstatat(root, &FRONT_LOADER_ASKS[1], &st, AT_SYMLINK_NOFOLLOW);
 }
 
+void wall_front_part(const struct wall_init *w)
+{
+        if (w->observer <= 0)
+                return;
+        wall_core_any_of(&w->core, 0);
+        wall_core_any_of(&w->core, w->observer);
+}
+
 int wall_front_open(struct wall_init *w)
 {
         static struct front f;
@@ -141,11 +149,13 @@ int wall_front_open(struct wall_init *w)
         f.fuse = fuse;
         f.control = w->control;
         f.born = time(NULL);
+        wall_core_stay(&w->core);
         pid_t pid = (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); /* not counted by is_empty() */
         if (pid == 0)
                 observe(&f);
 
         if (pid < 0) {
+                wall_core_any_of(&w->core, 0);
                 fd_close(&w->observer_proc); /* a plain root buries nothing */
                 return -1;
         }

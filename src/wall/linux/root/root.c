@@ -486,6 +486,7 @@ int wall_root_build(struct wall_init *w, struct err *e)
                         return -1;
         }
 
+        wall_front_part(w);
         wall_forget_parent(w);
         fd_close(&w->texts);
         fd_close(&w->empty);
