@@ -179,12 +179,13 @@ void keeper_note_left(struct box *b)
         fd_close(&b->child.control);
 }
 
-/* Every process of the payload was waited for: init, killed, needs no waiting for, and the janitor ends
- * groups and mounts. */
+/* Every process of the payload was waited for: init, killed, is waited for last, and the janitor of a parked
+ * box ends groups and mounts. Other boxes with groups remove them themselves, which has to wait for init. */
 static bool is_emptied(const struct box *b, const struct wall_end *end)
 {
-        return end->empty && b->handed_over && !b->session && b->child.own_pids && !b->c.plan->net &&
-               !b->c.plan->edits && !b->c.plan->copies;
+        bool plain = b->janitor.line < 0 && !b->c.park && !b->c.session;
+        return end->empty && (b->handed_over || plain) && !b->session && b->child.own_pids &&
+               !b->c.plan->net && !b->c.plan->edits && !b->c.plan->copies;
 }
 
 bool heard_up(struct box *b, const struct wall_message *m, int *fd)
