@@ -9,7 +9,7 @@ const char *context_get(const struct cordon_context *cx, const char *name)
 {
         size_t n = strlen(name);
         for (char *const *v = cx ? cx->environment : NULL; v && *v; v++)
-                if (strncmp(*v, name, n) == 0 && (*v)[n] == '=')
+                if (**v == *name && strncmp(*v, name, n) == 0 && (*v)[n] == '=')
                         return *v + n + 1;
 
         return NULL;

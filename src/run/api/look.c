@@ -69,10 +69,12 @@ static void look_where_it_leads(struct arena *mem, const char *path, int fd, str
 static bool is_copyable(const struct door *d, const struct stat *st)
 {
         char parent[PATH_MAX];
+        if (d->kind != DOOR_WRITE || !S_ISREG(st->st_mode))
+                return false;
+
         size_t n = str_parent(d->path, strlen(d->path));
         (void) snprintf(parent, sizeof parent, "%.*s", (int) n, d->path);
-        return d->kind == DOOR_WRITE && n > 0 && S_ISREG(st->st_mode) &&
-               !(st->st_mode & (S_ISUID | S_ISGID)) && st->st_uid == geteuid() &&
+        return n > 0 && !(st->st_mode & (S_ISUID | S_ISGID)) && st->st_uid == geteuid() &&
                faccessat(AT_FDCWD, d->path, R_OK, AT_EACCESS) == 0 &&
                faccessat(AT_FDCWD, parent, W_OK | X_OK, AT_EACCESS) == 0;
 }
