@@ -71,7 +71,7 @@ test-engines: all
 	@exec env BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh tests/run engines
 
 bench: deps all
-	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/run
+	@BUILD=$(BUILD) CORDON=$(abspath $(CORDON)) sh bench/table
 
 # Random boxes for so many minutes; after each round nothing of them may be left.
 MINUTES ?= 10
