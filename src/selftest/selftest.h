@@ -4,7 +4,6 @@
 #pragma once
 #include "face/cli/cli.h"
 
-/* The path of the cordon that started this program. */
 void selftest_started_by(const char *path);
 const char *selftest_cordon(void);
 
@@ -32,11 +31,3 @@ int verb_walls(int argc, char **argv);
 
 extern const struct cli_option audit_options[], bombs_options[], breakout_options[], claims_options[],
         walls_options[];
-
-/* wall_modules.c: commands of the wall that runs modules only, as files. modules_remove() follows in each
- * case. */
-struct modules {
-        char dir[64], quick[96], idle[96];
-};
-int modules_make(struct modules *m);
-void modules_remove(struct modules *m);

@@ -88,13 +88,13 @@ struct wall_sockets {
         uint64_t next_ns, inet, local;
 };
 
-/* sample_disk.c */
+/* sample.c */
 struct wall_disk {
         uint64_t free;   /* below the overlays of edit doors, at the start */
         unsigned hiding; /* looks since the box holds files where their size cannot be seen */
 };
 
-/* sample_still.c: the processes of a sample, and the CPU time of each. */
+/* sample.c: the processes of a sample, and the CPU time of each. */
 enum { STILL_MAX = 64, STILL_LOOKS = 9 };
 struct wall_still {
         struct wall_still_process {
@@ -299,7 +299,7 @@ int wall_fuse_open(void);
 int wall_fuse_mount(int fuse, const char *mode, bool checks_modes);
 int wall_net_begin(struct wall_init *w, struct err *e); /* net_namespace.c: in parallel with the mounts */
 int wall_net_join(struct wall_init *w, struct err *e);
-/* loopback.c: of the namespace that the caller is in, up, if the plan has one. */
+/* netlink.c: of the namespace that the caller is in, up, if the plan has one. */
 int wall_net_loopback(const struct wall_init *w, struct err *e);
 void wall_net_settings(const struct wall_init *w);
 /* gateway.c: the other end of the box's one link, and its listeners. Runs in the helper's process. */
@@ -382,14 +382,14 @@ int wall_each_number(int at_dir, void (*each)(void *ctx, int dir, const char *na
 void wall_shared_begin(struct wall_init *w);
 /* Bytes of edit doors' files that have no name any more; are some held where their size cannot be seen? */
 uint64_t wall_sample_deleted(struct wall_init *w, bool *ret_hides);
-void wall_disk_begin(struct wall_init *w); /* sample_disk.c */
+void wall_disk_begin(struct wall_init *w); /* sample.c */
 bool wall_over_disk(struct wall_init *w);
 uint64_t wall_sample_shared(struct wall_init *w);
 /* sample_sockets.c: fills w->sockets, unless the last look is new; is more in Internet sockets than the box's
  * share? Not if a group bounds them, or if they are the host's. */
 bool wall_watches_sockets(const struct wall_init *w);
 bool wall_over_sockets(struct wall_init *w);
-/* sample_still.c: called before a sample; then whether any process has run since. */
+/* sample.c: called before a sample; then whether any process has run since. */
 void wall_still_note(struct wall_still *s, const struct wall_init *w);
 bool wall_is_still(struct wall_still *s);
 

@@ -333,9 +333,6 @@ void accounting_drain(struct broker *b, const struct door *d);
 /* Which budget is empty. */
 enum effect_reason accounting_why(struct broker *b, const struct door *d, bool out);
 
-/* own_address.c: is the address local by the kernel's present routes? True if that is not known. */
-bool own_by_route(const struct egress_address *a);
-
 /* ask_policy.c */
 bool decide_closed(const struct broker *b, const struct door *d); /* its `until` has passed */
 /* Does a person decide about what leaves through this door, of which its labels say this? */

@@ -124,11 +124,6 @@ struct audit_evidence {
 };
 /* Judges one check; sets state, badness and evidence. */
 void audit_judge(const struct audit_evidence *e, struct audit_item *it);
-/* tenant_evidence.c: AUDIT_BY_TENANTS, and figures of their ledgers. */
-void audit_by_tenants(const struct audit_evidence *e, struct audit_item *it);
-void audit_judge_users(const struct audit_evidence *e, struct audit_item *it);
-void audit_judge_heads(const struct audit_evidence *e, struct audit_item *it);
-void audit_judge_unheaded(const struct audit_evidence *e, struct audit_item *it);
 /* Features that may still change, each with the day by which somebody has to look at it again. */
 struct audit_experiment {
         const char *feature, *review;
@@ -139,8 +134,3 @@ extern const struct audit_experiment audit_experiments[]; /* ended by an empty r
  * it went through, -1 if it could not be tried; `ret_why`: what happened. */
 int audit_trial(const char *name, char ret_why[200]);
 enum { AUDIT_REFUSED = 1, AUDIT_WENT_THROUGH = 0, AUDIT_NOT_TRIED = -1 };
-/* live_tenants.c */
-int audit_try_names(char *why);
-int audit_try_expired(char *why);
-int audit_try_lines(char *why);
-int audit_try_heads(char *why);

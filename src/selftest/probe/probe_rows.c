@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What stands for a value that is known only in the box. */
+/* Some words of a row stand for a value that is known only in the box. */
 static long value_of(const struct probe_result *r, long word, const struct probe_made *made)
 {
         if (word == OF_CANARY)

@@ -26,9 +26,6 @@ int limit_denied(struct err *e, int sys, bool v2, const char *what);
 /* group.c: is it "cordon-" and a plain name? */
 int limit_name_check(const char *name, struct err *e);
 
-/* run_group.c: the groups of its runs, if there are any. */
-void limit_runs_each(int v2, void (*each)(void *ctx, int v2, const char *name), void *ctx);
-
 /* group_end.c */
 void limit_end_within(struct limit_group *g, unsigned wait_ms);
 

@@ -6,6 +6,38 @@
 
 #include <string.h>
 
+static void add_name(struct builder *b, struct span path)
+{
+        struct plan *p = b->p;
+        for (size_t i = 0; i < p->held_count; i++)
+                if (span_is(path, p->held[i].path))
+                        return;
+        p->held[p->held_count++].path = arena_copy(b->a, path);
+}
+
+/* What lies in the directory of own policies is covered with it. */
+static bool is_covered(const struct builder *b, const char *own)
+{
+        for (size_t k = 0; k < PLAN_CONFIG_PATHS; k++) {
+                const char *up = b->r->config[k];
+                if (up && strcmp(up, own) != 0 && path_under(own, up))
+                        return true;
+        }
+        return false;
+}
+
+static void build_held(struct builder *b, const char *door, const char *own)
+{
+        size_t len = strcmp(door, "/") == 0 ? 0 : strlen(door);
+        if (!path_under(own, door) || strlen(own) <= len || is_covered(b, own))
+                return;
+
+        for (const char *at = own + len; *at;) {
+                at += 1 + strcspn(at + 1, "/");
+                add_name(b, span_of(own, (size_t) (at - own)));
+        }
+}
+
 /* Another line that shows a path in the `except` of `d`, a read door: then it is not hidden. */
 static bool shown_otherwise(const struct builder *b, const struct door *d, const char *path)
 {
@@ -213,7 +245,7 @@ struct own { /* a directory or file of cordon's */
 };
 
 /* The cover of an own file behind this door. The parents of a `write` door are pinned, for the box; what a
- * process outside does to them, held_names.c watches. */
+ * process outside does to them, build_held() watches. */
 static void cover_own(struct builder *b, const struct door *d, const char *path, const char *hidden)
 {
         const char *door = door_through_links(b, path);

@@ -71,9 +71,6 @@ int build_state_masks(struct builder *b, struct err *e);
 void build_written(
         struct builder *b); /* a file that the box writes does not run by a right of its directory */
 
-/* held_names.c: those between `door` and `own`, as the host has them. */
-void build_held(struct builder *b, const char *door, const char *own);
-
 /* copies.c: shows the file as a copy in a private directory. Returns false if that is not possible. */
 bool build_copy(struct builder *b, size_t i);
 

@@ -234,7 +234,7 @@ struct fixture *fixture_find_bound(struct http_fixtures *x, const struct fixture
 void fixture_print(const struct fixture_key *key, unsigned status, struct span headers, struct span body,
                    struct fifo *out);
 
-/* ---- http_place.c ---- */
+/* ---- places ---- */
 struct http_moved { /* a place that leads elsewhere in this stage: the URL that the box requests, and the real
                        one; or NULL */
         const struct policy_place_url *asked, *target;
@@ -451,7 +451,7 @@ bool http_hold_step(struct http_flow *f, bool *ret_known);
 /* http_params.c: those of the head's query and of this body; `unread`: why the body is not looked into */
 void http_params_read(struct http_flow *f, struct span body, const char *unread);
 void http_params_done(struct http_exchange *x);
-/* http_packed.c: what a compressed body is, in memory of `mem`. NULL; or why it is not looked into. */
+/* http_unpack.c: what a compressed body is, in memory of `mem`. NULL; or why it is not looked into. */
 const char *http_packed_read(const struct http_head *h, struct arena *mem, struct span *body);
 /* http_unpack.c */
 /* How the body of this answer is compressed; false: in a way that is not read. */

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Field `n` (1-based, as proc(5) counts) of a stat line; fields are counted from after the last ')', because
@@ -153,4 +155,90 @@ int wall_sample(const struct wall_init *w, struct wall_sample *ret)
 {
         *ret = (struct wall_sample){ 0 };
         return wall_each_process(w, add_process, ret);
+}
+
+enum { HIDING_LOOKS = 5 };
+
+static uint64_t disk_free(const struct wall_init *w)
+{
+        struct statfs fs;
+        const struct plan *p = w->plan;
+        if (w->s->own_dir && statfs(w->s->own_dir, &fs) == 0)
+                return (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize;
+        for (size_t i = 0; p->edits && i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_EDIT && statfs(p->steps[i].path, &fs) == 0)
+                        return (uint64_t) fs.f_bfree * (uint64_t) fs.f_bsize;
+        return 0;
+}
+
+void wall_disk_begin(struct wall_init *w) { w->disk.free = disk_free(w); }
+
+/* SAFETY: a removed file that is held by a message on its way, or by a mapping alone, has no descriptor that
+ * would show its size. A box that holds files so for several looks, while the disk has lost more than its
+ * limit, is taken to have them there. */
+bool wall_over_disk(struct wall_init *w)
+{
+        uint64_t most = w->plan->limits.value[LIMIT_DISK], now = disk_free(w);
+        bool hides = false, lost = w->disk.free > now && w->disk.free - now > most;
+        uint64_t removed = lost ? wall_sample_deleted(w, &hides) : 0;
+        w->disk.hiding = hides ? w->disk.hiding + 1 : 0;
+        return removed > most || w->disk.hiding >= HIDING_LOOKS;
+}
+
+/* All threads of a process, including a zombie's. */
+static uint64_t used_ns(clockid_t process)
+{
+        struct timespec t;
+        if (clock_gettime(process, &t) < 0)
+                return UINT64_MAX; /* it is gone */
+        return (uint64_t) t.tv_sec * 1000000000u + (uint64_t) t.tv_nsec;
+}
+
+static void note_process(void *ctx, int proc, const char *pid)
+{
+        (void) proc;
+        struct wall_still *s = ctx;
+        if (strcmp(pid, "1") == 0)
+                return; /* init: us */
+
+        struct wall_still_process p = { 0 };
+        s->known = s->known && s->count < STILL_MAX &&
+                   clock_getcpuclockid((pid_t) strtol(pid, NULL, 10), &p.clock) == 0;
+        if (!s->known)
+                return;
+
+        p.used_ns = used_ns(p.clock);
+        s->at[s->count++] = p;
+}
+
+static void count_process(void *ctx, int proc, const char *pid)
+{
+        (void) proc;
+        *(unsigned *) ctx += strcmp(pid, "1") != 0;
+}
+
+/* A process that is created during the listing runs after its parent's time was noted, or is listed itself;
+ * or, if pids wrapped around, has a smaller pid than its parent and is neither. The second listing has it. */
+void wall_still_note(struct wall_still *s, const struct wall_init *w)
+{
+        unsigned again = 0;
+        s->count = s->skipped = 0;
+        s->known = true;
+        if (wall_each_process(w, note_process, s) < 0 || !s->known ||
+            wall_each_process(w, count_process, &again) < 0 || again != s->count)
+                s->known = false;
+}
+
+/* Not for ever: the kernel can make a process larger by itself (huge pages). */
+bool wall_is_still(struct wall_still *s)
+{
+        if (!s->known || s->skipped == STILL_LOOKS)
+                return false;
+
+        for (unsigned i = 0; i < s->count; i++)
+                if (s->at[i].used_ns == UINT64_MAX || used_ns(s->at[i].clock) != s->at[i].used_ns)
+                        return false;
+
+        s->skipped++;
+        return true;
 }

@@ -5,16 +5,7 @@
 #include "wall/wasm/decode/reader.h"
 #include "wall/wasm/module.h"
 
-void wasm_section_types(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_imports(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_funcs(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_tables(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_memories(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_globals(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_exports(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_start(struct wasm_module *m, struct wasm_reader *r);
 void wasm_section_elems(struct wasm_module *m, struct wasm_reader *r);
-void wasm_section_data_count(struct wasm_module *m, struct wasm_reader *r);
 void wasm_section_code(struct wasm_module *m, struct wasm_reader *r);
 void wasm_section_datas(struct wasm_module *m, struct wasm_reader *r);
 

@@ -3,6 +3,45 @@
 #include "wall/wasm/decode/sections.h"
 #include "wall/wasm/opcode.h"
 
+void *wasm_room(struct wasm_module *m, struct wasm_reader *r, size_t n, size_t size)
+{
+        void *p = arena_alloc(&m->arena, (n ? n : 1) * size);
+
+        if (!p)
+                (void) wasm_reader_fail(r, "out of memory");
+        return p;
+}
+
+uint8_t wasm_get_valtype(struct wasm_reader *r)
+{
+        uint8_t t = wasm_get_byte(r);
+
+        if (!wasm_type_is_value(t))
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, t, "malformed value type");
+        return t;
+}
+
+uint8_t wasm_get_reftype(struct wasm_reader *r)
+{
+        uint8_t t = wasm_get_byte(r);
+
+        if (!wasm_type_is_ref(t))
+                (void) wasm_reader_unknown(r, WASM_IN_TYPE, t, "malformed reference type");
+        return t;
+}
+
+struct wasm_const wasm_get_const(struct wasm_reader *r)
+{
+        struct wasm_insn x;
+        const uint8_t *from = r->p;
+
+        while (wasm_insn_read(r, &x))
+                if (x.op == WASM_END)
+                        return (struct wasm_const){ span_of(from, (size_t) (r->p - 1 - from)) };
+
+        return (struct wasm_const){ span_of(from, 0) };
+}
+
 /* The flags of an element segment. */
 enum { ELEM_NOT_ACTIVE = 1, ELEM_EXPLICIT = 2, ELEM_EXPRESSIONS = 4 };
 

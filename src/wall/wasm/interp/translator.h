@@ -84,7 +84,7 @@ void tr_br_table(struct translator *t, const struct wasm_insn *x);
 void tr_return(struct translator *t, const struct wasm_insn *x);
 void tr_unreachable(struct translator *t, const struct wasm_insn *x);
 
-/* Whether an instruction compares, and its inverse (compare.c). */
+/* Whether an instruction compares, and its inverse (blocks.c). */
 bool tr_is_compare(uint16_t op);
 uint16_t tr_inverse(uint16_t op);
 

@@ -44,7 +44,7 @@ struct guest_needs {
 int guest_doors_open(struct wasi *w, const struct engine_options *o, char **envp, struct guest_needs *ret,
                      struct err *e);
 
-/* guest_filter.c: from here on only the system calls that the doors need. */
+/* guest.c: from here on only the system calls that the doors need. */
 int guest_filter_close(const struct guest_needs *n, struct err *e);
 
 /* guest_order.c: tells the keeper that the module is loaded, waits for the arguments of its one run, which
@@ -53,14 +53,14 @@ int guest_order_await(struct engine_options *o, struct err *e);
 /* Why there will be no run, instead. */
 void guest_order_refuse(const struct engine_options *o, const struct err *e);
 
-/* guest_functions.c: makes the caller's functions importable, which are called over the descriptor behind the
+/* guest.c: makes the caller's functions importable, which are called over the descriptor behind the
  * handles. */
 int guest_functions_define(const struct engine_options *o, struct wasm_store *s, struct err *e);
 
 /* The same, for a script: calls the function at `index`. Returns -1 if it fails. */
 int guest_function_call(const struct engine_options *o, unsigned index, uint64_t *slots);
 
-/* guest_entry.c: calls a function with numbers from the command line and prints its results, one for each
+/* guest.c: calls a function with numbers from the command line and prints its results, one for each
  * line. Returns -1 with *e set if the arguments do not fit. */
 int guest_entry_call(struct wasm_instance *inst, const struct engine_options *o, enum wasm_trap *ret,
                      struct err *e);

@@ -49,5 +49,3 @@ bool wasm_label(struct wasm_checker *c, uint32_t depth, const uint8_t **ret_type
 bool wasm_check_special(struct wasm_checker *c, const struct wasm_insn *x);
 /* Checks the body of function `func`. The checker's arrays are reused from function to function. */
 bool wasm_check_body(struct wasm_checker *c, uint32_t func);
-/* Checks a constant expression. Returns NULL, or what is wrong. */
-const char *wasm_check_const(const struct wasm_module *m, struct wasm_const x, uint8_t type);
