@@ -14,10 +14,17 @@ static const struct {
 #undef ANSWER
 };
 
-/* [T]: a list; {T}: an object of such; a|b: one of these words; a name with a capital: an answer. */
+/* [T]: a list; {T}: an object of such; T?: or null; a|b: one of these words; a name with a capital: an
+ * answer. */
 static void put_type(struct buf *b, const char *type, size_t n)
 {
-        if (*type == '[' || *type == '{') {
+        if (n == 3 && strncmp(type, "any", n) == 0) {
+                buf_puts(b, "{}");
+        } else if (type[n - 1] == '?') {
+                buf_puts(b, "{\"anyOf\":[");
+                put_type(b, type, n - 1);
+                buf_puts(b, ",{\"type\":\"null\"}]}");
+        } else if (*type == '[' || *type == '{') {
                 buf_puts(b, *type == '[' ? "{\"type\":\"array\",\"items\":"
                                          : "{\"type\":\"object\",\"additionalProperties\":");
                 put_type(b, type + 1, n - 2);
@@ -48,7 +55,7 @@ static void put_member(struct buf *b, struct buf *needed, const char *row, size_
                 return;
 
         b->n--; /* a description is one more member of the type */
-        buf_puts(b, ",\"description\":");
+        buf_puts(b, b->p[b->n - 1] == '{' ? "\"description\":" : ",\"description\":");
         buf_json(b, (struct span){ (const uint8_t *) row + end + 2, n - end - 3 });
         buf_putc(b, '}');
 }

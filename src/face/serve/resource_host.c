@@ -64,6 +64,6 @@ void get_tenants(struct serve_call *c, struct reply *r)
 void post_drain(struct serve_call *c, struct reply *r)
 {
         drain_begin(c->s, UINT64_MAX);
-        buf_puts(&r->body, "{\"status\":\"draining\"}");
-        reply_json(r, 202);
+        get_health(c, r);
+        r->status = 202;
 }
