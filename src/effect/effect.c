@@ -81,12 +81,9 @@ void effect_row_json(const struct effect_row *r, struct buf *out)
                 buf_member(out, "method", f->method);
 
         buf_member(out, "program", r->program);
-        buf_printf(out, ",\"minor\":%s,\"count\":%u,\"permit\":", r->weight ? "true" : "false", r->count);
-        if (r->permit[0])
-                buf_json(out, span_str(r->permit));
-        else
-                buf_puts(out, "null");
-
+        buf_member_bool(out, "minor", r->weight);
+        buf_member_int(out, "count", r->count);
+        buf_member(out, "permit", r->permit[0] ? r->permit : NULL);
         if (r->on_host >= 0)
-                buf_printf(out, ",\"on_host\":%s", r->on_host ? "true" : "false");
+                buf_member_bool(out, "on_host", r->on_host);
 }

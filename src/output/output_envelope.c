@@ -53,13 +53,12 @@ static void put_marked(struct span s, const char *sign, struct buf *out)
 
 static void put_labels(const char *labels, struct buf *out)
 {
-        const char *comma = "";
         for (const char *at = labels; *at; at += *at == ' ') {
                 size_t n = strcspn(at, " ");
-                buf_puts(out, n ? comma : "");
-                if (n)
+                if (n) {
+                        buf_key(out, NULL);
                         buf_json(out, span_of(at, n));
-                comma = n ? "," : comma;
+                }
                 at += n;
         }
 }
@@ -68,16 +67,14 @@ static void put_labels(const char *labels, struct buf *out)
  * out. */
 static void put_counts(const char *text, const char *const around[3], struct buf *out)
 {
-        const char *comma = "";
         for (const char *at = text ? text : ""; *at; at += *at == ' ') {
                 size_t n = strcspn(at, " "), name = strspn(at, "abcdefghijklmnopqrstuvwxyz-0123456789");
                 uint64_t count = 0;
                 if (name > 0 && name + 1 < n && at[name] == '=' &&
                     str_to_u64(span_of(at + name + 1, n - name - 1), &count) == 0) {
-                        buf_printf(out, "%s%s", comma, around[0]);
+                        buf_member_json(out, NULL, around[0]);
                         buf_json(out, span_of(at, name));
                         buf_printf(out, "%s%llu%s", around[1], (unsigned long long) count, around[2]);
-                        comma = ",";
                 }
                 at += n;
         }
@@ -113,8 +110,8 @@ int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
                 put_delimited(v, &marked);
 
         sha256_hex(v->content, digest);
-        buf_puts(out, "{\"v\":1,\"box\":");
-        buf_json(out, span_str(v->box));
+        buf_puts(out, "{\"v\":1");
+        buf_member(out, "box", v->box);
         buf_member(out, "run", v->run);
         buf_member(out, "effect", v->effect);
         buf_member(out, "door", v->door);
@@ -125,8 +122,8 @@ int envelope_put(const struct envelope *v, struct buf *out, struct err *e)
         buf_printf(out, ",\"bytes\":%zu,\"truncated\":%s", v->content.n, v->truncated ? "true" : "false");
         if (v->as)
                 put_checked(v, out);
-        buf_printf(out, ",\"mark\":{\"kind\":\"%s\",\"with\":", kinds[v->mark]);
-        buf_json(out, span_str(v->mark == ENVELOPE_BASE64 ? "" : sign));
+        buf_printf(out, ",\"mark\":{\"kind\":\"%s\"", kinds[v->mark]);
+        buf_member(out, "with", v->mark == ENVELOPE_BASE64 ? "" : sign);
         buf_puts(out, "},\"content\":");
         buf_json(out, buf_span(&marked));
         buf_puts(out, "}");

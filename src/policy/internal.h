@@ -329,6 +329,8 @@ struct builtin_file {
 };
 const struct builtin_file *builtin_files(size_t *ret_count);
 const char *const *builtin_vars(size_t *ret_count);
+/* The door that opens effects of this kind; DOOR_NONE: none does. */
+enum door_kind builtin_door_of(enum effect_kind kind);
 const char *const *builtin_bin_dirs(size_t *ret_count); /* the directories searched for a bare program name */
 extern const char builtin_var_name[];
 

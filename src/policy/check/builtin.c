@@ -82,6 +82,17 @@ const char *const *policy_passed_vars(size_t *ret_count)
         return vars + OWN_VARS;
 }
 
+enum door_kind builtin_door_of(enum effect_kind kind)
+{
+        static const enum door_kind doors[EFFECT_KIND__COUNT] = {
+                [EFFECT_READ] = DOOR_READ, [EFFECT_WRITE] = DOOR_EDIT,      [EFFECT_RUN] = DOOR_RUN,
+                [EFFECT_NET] = DOOR_NET,   [EFFECT_ENV] = DOOR_ENV,         [EFFECT_SOCK] = DOOR_SOCK,
+                [EFFECT_SIGN] = DOOR_SIGN, [EFFECT_DECRYPT] = DOOR_DECRYPT, [EFFECT_DEV] = DOOR_DEV,
+                [EFFECT_TOOL] = DOOR_TOOL,
+        };
+        return doors[kind];
+}
+
 const char *const *builtin_bin_dirs(size_t *ret_count)
 {
         *ret_count = COUNT(bin_dirs);

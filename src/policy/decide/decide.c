@@ -409,34 +409,18 @@ bool policy_asks(const struct decision *d)
 
 struct decision policy_decide(const struct checked_policy *c, const struct effect *f)
 {
-        switch (f->kind) {
-        case EFFECT_READ:
-                return file_decide(c, f->target, false);
-        case EFFECT_WRITE:
-                return file_decide(c, f->target, true);
-        case EFFECT_RUN:
+        enum door_kind kind = builtin_door_of(f->kind);
+        if (f->kind == EFFECT_READ || f->kind == EFFECT_WRITE)
+                return file_decide(c, f->target, f->kind == EFFECT_WRITE);
+
+        if (kind == DOOR_RUN)
                 return run_decide(c, f->target);
-        case EFFECT_NET:
+
+        if (kind == DOOR_NET)
                 return net_decide(c, f);
-        case EFFECT_ENV:
-                return keyed_decide(c, DOOR_ENV, f->target);
-        case EFFECT_SOCK:
-                return keyed_decide(c, DOOR_SOCK, f->target);
-        case EFFECT_SIGN:
-                return keyed_decide(c, DOOR_SIGN, f->target);
-        case EFFECT_DECRYPT:
-                return keyed_decide(c, DOOR_DECRYPT, f->target);
-        case EFFECT_DEV:
-                return keyed_decide(c, DOOR_DEV, f->target);
-        case EFFECT_TOOL:
+
+        if (kind == DOOR_TOOL)
                 return tool_decide(c, f);
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
-                break;
-        }
-        return decision_deny(REASON_NO_DOOR, NULL);
+
+        return kind ? keyed_decide(c, kind, f->target) : decision_deny(REASON_NO_DOOR, NULL);
 }

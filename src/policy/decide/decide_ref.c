@@ -99,10 +99,18 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
 
 static const struct door *program_door(const struct door_set *s, const char *program, bool writable);
 
+/* What a live door opens is allowed; what only an expired one did is denied for that. */
+static struct decision ref_answer(const struct door *live, const struct door *expired)
+{
+        if (live)
+                return (struct decision){ .answer = ANSWER_ALLOW, .door = live };
+
+        return (struct decision){ .reason = expired ? REASON_EXPIRED : REASON_NO_DOOR, .nearest = expired };
+}
+
 static struct decision ref_file(const struct checked_policy *c, const char *path, bool writing,
                                 bool with_closed)
 {
-        struct decision d = { .answer = ANSWER_DENY };
         const struct builtin_file *b = file_builtin(c, path);
         const char *floor = b ? b->path : NULL;
         const struct door *can_read = file_door(&c->live, path, POWER_READ, floor);
@@ -110,36 +118,26 @@ static struct decision ref_file(const struct checked_policy *c, const char *path
         const struct door *not_read = file_door(&c->live, path, POWER_NO_READ, floor);
         const struct door *not_write = file_door(&c->live, path, POWER_NO_WRITE, floor);
         const struct door *expired = file_door(&c->closed, path, writing ? POWER_WRITE : POWER_READ, NULL);
-        bool doors_decide = can_read || can_write || not_read || not_write;
-        const struct door *can_start = writing ? NULL : program_door(&c->live, path, false);
-        const struct door *could_start = writing ? NULL : program_door(&c->closed, path, false);
+        const struct door *opens = writing ? can_write : can_read;
+        bool own = b && !can_read && !can_write && !not_read && !not_write;
+        if (own && (b->writable || !writing))
+                return (struct decision){ .answer = ANSWER_ALLOW, .built_in = b->name };
 
-        if (b && !doors_decide && (b->writable || !writing)) {
-                d.answer = ANSWER_ALLOW;
-                d.built_in = b->name;
-        } else if (writing ? can_write : can_read) {
-                d.answer = ANSWER_ALLOW;
-                d.door = writing ? can_write : can_read;
-        } else if (can_start) {
-                d.answer = ANSWER_ALLOW;
-                d.door = can_start;
-        } else if (with_closed && (expired || could_start)) {
-                d.reason = REASON_EXPIRED;
-                d.nearest = expired ? expired : could_start;
-        } else if (b && !doors_decide) {
+        struct decision d = ref_answer(opens || writing ? opens : program_door(&c->live, path, false),
+                                       !with_closed         ? NULL
+                                       : expired || writing ? expired
+                                                            : program_door(&c->closed, path, false));
+        if (d.reason != REASON_NO_DOOR)
+                return d;
+
+        if (own)
                 d.reason = REASON_READ_ONLY;
-        } else if (writing && not_write) {
-                d.reason = REASON_EXCEPTED;
-                d.nearest = not_write;
-        } else if (writing && can_read) {
-                d.reason = REASON_READ_ONLY;
-                d.nearest = can_read;
-        } else if (not_read) {
-                d.reason = REASON_EXCEPTED;
-                d.nearest = not_read;
-        } else {
-                d.reason = REASON_NO_DOOR;
-        }
+        else if (writing && not_write)
+                d = (struct decision){ .reason = REASON_EXCEPTED, .nearest = not_write };
+        else if (writing && can_read)
+                d = (struct decision){ .reason = REASON_READ_ONLY, .nearest = can_read };
+        else if (not_read)
+                d = (struct decision){ .reason = REASON_EXCEPTED, .nearest = not_read };
 
         return d;
 }
@@ -224,29 +222,17 @@ static const struct door *ref_run_door(const struct checked_policy *c, const str
 
 static struct decision ref_run(const struct checked_policy *c, const char *program)
 {
-        struct decision d = { .answer = ANSWER_DENY, .reason = REASON_NO_DOOR };
-        const struct door *live = ref_run_door(c, &c->live, program);
-        const struct door *closed = ref_run_door(c, &c->closed, program);
-
-        if (live)
-                return (struct decision){ .answer = ANSWER_ALLOW, .door = live };
-
-        if (closed)
-                return (struct decision){ .reason = REASON_EXPIRED, .nearest = closed };
-
-        if (program[0] != '/')
+        struct decision d =
+                ref_answer(ref_run_door(c, &c->live, program), ref_run_door(c, &c->closed, program));
+        if (d.reason != REASON_NO_DOOR || program[0] != '/')
                 return d;
 
         struct decision w = ref_file(c, program, true, false), r = ref_file(c, program, false, false);
-        if (w.answer == ANSWER_ALLOW) {
-                d.reason = REASON_WRITABLE;
-                d.nearest = w.door;
-        } else if (r.answer == ANSWER_ALLOW) {
-                d.reason = REASON_NOT_RUN;
-                d.nearest = r.door;
-        }
+        if (w.answer == ANSWER_ALLOW)
+                return (struct decision){ .reason = REASON_WRITABLE, .nearest = w.door };
 
-        return d;
+        return r.answer == ANSWER_ALLOW ? (struct decision){ .reason = REASON_NOT_RUN, .nearest = r.door }
+                                        : d;
 }
 
 /* ---- network ---- */
@@ -457,54 +443,32 @@ static enum effect_reason net_gap(const struct net_dest *d, const struct effect 
         return d->bound_count == 0 || ref_params(d, f->params) ? REASON_NONE : REASON_PARAMETER;
 }
 
+/* The first net door with this mismatch. */
+static const struct door *ref_net_in(const struct door_set *s, const struct effect *f, enum effect_reason gap)
+{
+        for (size_t i = 0; i < s->n; i++)
+                if (s->v[i].kind == DOOR_NET && net_gap(&s->v[i].net, f) == gap)
+                        return &s->v[i];
+        return NULL;
+}
+
 static struct decision ref_net(const struct checked_policy *c, const struct effect *f)
 {
         static const enum effect_reason farthest_first[] = { REASON_PARAMETER, REASON_METHOD, REASON_URL_PATH,
                                                              REASON_PORT, REASON_SCHEME };
-        bool have = false;
-        for (size_t i = 0; i < c->live.n; i++) {
-                const struct door *d = &c->live.v[i];
-                have = have || d->kind == DOOR_NET;
-                if (d->kind == DOOR_NET && net_gap(&d->net, f) == REASON_NONE)
-                        return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
-        }
+        struct decision d =
+                ref_answer(ref_net_in(&c->live, f, REASON_NONE), ref_net_in(&c->closed, f, REASON_NONE));
+        for (size_t g = 0; d.reason == REASON_NO_DOOR && g < COUNT(farthest_first); g++)
+                if ((d.nearest = ref_net_in(&c->live, f, farthest_first[g])))
+                        d.reason = farthest_first[g];
 
-        for (size_t i = 0; i < c->closed.n; i++) {
-                const struct door *d = &c->closed.v[i];
-                if (d->kind == DOOR_NET && net_gap(&d->net, f) == REASON_NONE)
-                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = d };
-        }
+        if (d.reason == REASON_NO_DOOR && ref_net_in(&c->live, f, REASON_HOST))
+                d.reason = REASON_HOST;
 
-        for (size_t g = 0; g < COUNT(farthest_first); g++)
-                for (size_t i = 0; i < c->live.n; i++)
-                        if (c->live.v[i].kind == DOOR_NET &&
-                            net_gap(&c->live.v[i].net, f) == farthest_first[g])
-                                return (struct decision){ .reason = farthest_first[g],
-                                                          .nearest = &c->live.v[i] };
-
-        return (struct decision){ .reason = have ? REASON_HOST : REASON_NO_DOOR };
+        return d;
 }
 
-/* ---- variables and sockets ---- */
-
-static struct decision ref_env(const struct checked_policy *c, const char *name)
-{
-        size_t count;
-        const char *const *vars = builtin_vars(&count);
-        for (size_t i = 0; i < c->live.n; i++)
-                if (c->live.v[i].kind == DOOR_ENV && strcmp(c->live.v[i].name, name) == 0)
-                        return (struct decision){ .answer = ANSWER_ALLOW, .door = &c->live.v[i] };
-
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(vars[i], name) == 0)
-                        return (struct decision){ .answer = ANSWER_ALLOW, .built_in = builtin_var_name };
-
-        for (size_t i = 0; i < c->closed.n; i++)
-                if (c->closed.v[i].kind == DOOR_ENV && strcmp(c->closed.v[i].name, name) == 0)
-                        return (struct decision){ .reason = REASON_EXPIRED, .nearest = &c->closed.v[i] };
-
-        return (struct decision){ .reason = REASON_NO_DOOR };
-}
+/* ---- variables, sockets, keys and devices ---- */
 
 /* The door of this very name before a `gpu` door, which has many. */
 static const struct door *ref_key_in(const struct door_set *s, enum door_kind kind, const char *key)
@@ -522,13 +486,14 @@ static const struct door *ref_key_in(const struct door_set *s, enum door_kind ki
 
 static struct decision ref_key(const struct checked_policy *c, enum door_kind kind, const char *key)
 {
-        const struct door *d = ref_key_in(&c->live, kind, key);
-        if (d)
-                return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
+        const struct door *live = ref_key_in(&c->live, kind, key);
+        size_t count;
+        const char *const *vars = builtin_vars(&count);
+        for (size_t i = 0; !live && kind == DOOR_ENV && i < count; i++)
+                if (strcmp(vars[i], key) == 0)
+                        return (struct decision){ .answer = ANSWER_ALLOW, .built_in = builtin_var_name };
 
-        d = ref_key_in(&c->closed, kind, key);
-        return d ? (struct decision){ .reason = REASON_EXPIRED, .nearest = d }
-                 : (struct decision){ .reason = REASON_NO_DOOR };
+        return ref_answer(live, ref_key_in(&c->closed, kind, key));
 }
 
 /* ---- tools ---- */
@@ -555,46 +520,21 @@ static const struct door *ref_tool_in(const struct door_set *s, const struct eff
 
 static struct decision ref_tool(const struct checked_policy *c, const struct effect *f)
 {
-        const struct door *d = ref_tool_in(&c->live, f, true), *old = ref_tool_in(&c->closed, f, true);
-        const struct door *near = ref_tool_in(&c->live, f, false);
-        if (d)
-                return (struct decision){ .answer = ANSWER_ALLOW, .door = d };
-        if (old)
-                return (struct decision){ .reason = REASON_EXPIRED, .nearest = old };
-
-        return (struct decision){ .reason = near ? REASON_PARAMETER : REASON_NO_DOOR, .nearest = near };
+        struct decision d = ref_answer(ref_tool_in(&c->live, f, true), ref_tool_in(&c->closed, f, true));
+        if (d.reason == REASON_NO_DOOR && (d.nearest = ref_tool_in(&c->live, f, false)))
+                d.reason = REASON_PARAMETER;
+        return d;
 }
 
 struct decision policy_decide_ref(const struct checked_policy *c, const struct effect *f)
 {
-        switch (f->kind) {
-        case EFFECT_READ:
-                return ref_file(c, f->target, false, true);
-        case EFFECT_WRITE:
-                return ref_file(c, f->target, true, true);
-        case EFFECT_RUN:
-                return ref_run(c, f->target);
-        case EFFECT_NET:
-                return ref_net(c, f);
-        case EFFECT_ENV:
-                return ref_env(c, f->target);
-        case EFFECT_SOCK:
-                return ref_key(c, DOOR_SOCK, f->target);
-        case EFFECT_SIGN:
-                return ref_key(c, DOOR_SIGN, f->target);
-        case EFFECT_DECRYPT:
-                return ref_key(c, DOOR_DECRYPT, f->target);
-        case EFFECT_DEV:
-                return ref_key(c, DOOR_DEV, f->target);
-        case EFFECT_TOOL:
-                return ref_tool(c, f);
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
-                break;
-        }
-        return (struct decision){ .reason = REASON_NO_DOOR };
+        enum door_kind kind = builtin_door_of(f->kind);
+        if (f->kind == EFFECT_READ || f->kind == EFFECT_WRITE)
+                return ref_file(c, f->target, f->kind == EFFECT_WRITE, true);
+
+        return kind == DOOR_RUN    ? ref_run(c, f->target)
+               : kind == DOOR_NET  ? ref_net(c, f)
+               : kind == DOOR_TOOL ? ref_tool(c, f)
+               : kind              ? ref_key(c, kind, f->target)
+                                   : (struct decision){ .reason = REASON_NO_DOOR };
 }

@@ -283,37 +283,30 @@ static bool is_first(const struct door *d, size_t i)
         return d[i].kind == DOOR_NET && d[i].net.form == NET_PLACE;
 }
 
-static void place_json(const struct policy_place_url *u, struct buf *out)
+static void place_json(const char *key, const struct policy_place_url *u, struct buf *out)
 {
         AUTO_BUF(url);
         if (u)
                 print_url(u, &url);
 
         out->failed = out->failed || url.failed;
-        if (u)
-                buf_json(out, buf_span(&url));
-        else
-                buf_puts(out, "null");
+        buf_member(out, key, u ? buf_str(&url) : NULL);
 }
 
 void staged_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
 {
         size_t n;
-        bool first = true;
         const struct door *d = policy_doors(c, &n);
 
         buf_printf(out, ",\"stage\":\"%s\",\"places\":[", policy_stage_name(s->stage));
         for (size_t i = 0; i < n; i++) {
                 if (!is_first(d, i))
                         continue;
-                buf_printf(out, "%s{\"name\":", first ? "" : ",");
-                buf_json(out, span_str(d[i].net.host));
-                buf_puts(out, ",\"asked\":");
-                place_json(policy_place_asked(s->places, d[i].net.host, s->stage), out);
-                buf_puts(out, ",\"leads\":");
-                place_json(policy_place_target(s->places, d[i].net.host, s->stage), out);
+                buf_member_json(out, NULL, "{");
+                buf_member(out, "name", d[i].net.host);
+                place_json("asked", policy_place_asked(s->places, d[i].net.host, s->stage), out);
+                place_json("leads", policy_place_target(s->places, d[i].net.host, s->stage), out);
                 buf_putc(out, '}');
-                first = false;
         }
 
         buf_putc(out, ']');

@@ -183,14 +183,12 @@ void learn_fit_text(const struct learn_fit *f, struct buf *o)
 
 static void put_json_refusals(const struct learn_fit *f, bool never, struct buf *o)
 {
-        bool first = true;
         for (size_t i = 0; i < f->refusal_count; i++) {
                 const struct learn_refusal *r = &f->refusals[i];
                 if ((r->never && !r->recurs) != never)
                         continue;
-                buf_puts(o, first ? "{\"what\":" : ",{\"what\":");
-                first = false;
-                buf_json(o, span_str(r->what));
+                buf_member_json(o, NULL, "{");
+                buf_member(o, "what", r->what);
                 buf_member(o, "program", r->program);
                 buf_member(o, never ? "reason" : "line", never ? effect_reason_name(r->never) : r->line);
                 buf_printf(o, ",\"runs\":%u,\"failed_runs\":%u,\"recurs\":%s}", r->passed + r->failed,
@@ -200,15 +198,17 @@ static void put_json_refusals(const struct learn_fit *f, bool never, struct buf 
 
 static void widened_json(const struct learn_widened *w, struct buf *o)
 {
-        buf_puts(o, "{\"line\":");
-        buf_json(o, span_str(w->line));
+        buf_member_json(o, NULL, "{");
+        buf_member(o, "line", w->line);
         buf_member(o, "until", w->until);
-        buf_printf(o, ",\"expired\":%s,\"days_left\":%lld,\"days\":%u,\"runs\":%u,\"days_used\":",
-                   w->expired ? "true" : "false", (long long) w->days_left, w->days, w->runs);
+        buf_member_bool(o, "expired", w->expired);
+        buf_member_int(o, "days_left", w->days_left);
+        buf_printf(o, ",\"days\":%u,\"runs\":%u", w->days, w->runs);
         if (w->use_known)
-                buf_printf(o, "%u}", w->days_used);
+                buf_member_int(o, "days_used", w->days_used);
         else
-                buf_puts(o, "null}");
+                buf_member(o, "days_used", NULL);
+        buf_putc(o, '}');
 }
 
 static void put_json_next(const struct learn_fit *f, struct buf *o)
@@ -222,11 +222,11 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
                 put_command(&line,
                             f->counted ? "cordon policy fit POLICY" : "cordon policy tighten --log -p ",
                             f->counted ? "" : f->file, "");
-                buf_json(o, span_str(buf_str(&line)));
+                buf_member(o, NULL, buf_str(&line));
         }
 
         if (narrow)
-                buf_printf(o, "%s\"cordon learn -- COMMAND\"", broad ? "," : "");
+                buf_member(o, NULL, "cordon learn -- COMMAND");
 
         if (f->verdict == LEARN_TOO_FEW)
                 buf_puts(o, "\"cordon run --observe all\"");
@@ -237,8 +237,8 @@ static void put_json_next(const struct learn_fit *f, struct buf *o)
 
 void learn_fit_json(const struct learn_fit *f, struct buf *o)
 {
-        buf_puts(o, "{\"box\":");
-        buf_json(o, span_str(f->box));
+        buf_putc(o, '{');
+        buf_member(o, "box", f->box);
         buf_member(o, "policy", f->policy);
         buf_member(o, "verdict", learn_verdict_name(f->verdict));
         buf_printf(o,
@@ -250,24 +250,17 @@ void learn_fit_json(const struct learn_fit *f, struct buf *o)
                    f->not_judged, unused_percent(f));
         buf_fixed(o, per_run(f), 2);
         buf_puts(o, ",\"unused_doors\":[");
-        bool first = true;
-        for (size_t i = 0; i < f->door_count; i++) {
-                if (f->doors[i].use != LEARN_UNUSED)
-                        continue;
-                buf_puts(o, first ? "" : ",");
-                first = false;
-                buf_json(o, span_str(f->doors[i].line));
-        }
+        for (size_t i = 0; i < f->door_count; i++)
+                if (f->doors[i].use == LEARN_UNUSED)
+                        buf_member(o, NULL, f->doors[i].line);
 
         buf_puts(o, "],\"refusals\":[");
         put_json_refusals(f, false, o);
         buf_puts(o, "],\"never_proposed\":[");
         put_json_refusals(f, true, o);
         buf_puts(o, "],\"widened\":[");
-        for (size_t i = 0; i < f->widened_count; i++) {
-                buf_puts(o, i ? "," : "");
+        for (size_t i = 0; i < f->widened_count; i++)
                 widened_json(&f->widened[i], o);
-        }
 
         buf_puts(o, "],");
         put_json_next(f, o);

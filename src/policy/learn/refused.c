@@ -43,12 +43,13 @@ static void put_one(const struct item *it, enum effect_reason why, bool json, st
                 return;
         }
 
-        buf_printf(out, "%s{\"reason\":\"%s\",\"kind\":\"%s\",\"what\":", out->n > 1 ? "," : "",
-                   effect_reason_name(why), effect_kind_name(it->a.kind));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "reason", effect_reason_name(why));
+        buf_member(out, "kind", effect_kind_name(it->a.kind));
         AUTO_BUF(what);
         buf_printf(&what, "%s%s%s", it->a.method, it->a.method[0] ? " " : "", it->a.path);
         out->failed = out->failed || what.failed;
-        buf_json(out, span_str(buf_str(&what)));
+        buf_member(out, "what", buf_str(&what));
         buf_member(out, "program", it->a.program);
         buf_putc(out, '}');
 }

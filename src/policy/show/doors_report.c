@@ -564,7 +564,6 @@ void policy_doors_text(const struct checked_policy *c, const struct policy_stage
 void policy_doors_json(const struct checked_policy *c, const struct policy_staged *s, struct buf *out)
 {
         AUTO_BUF(w);
-        bool first = true;
         put_worst(c, &w);
         out->failed = out->failed || w.failed || !policy_digest(c)[0];
         buf_printf(out, "{\"digest\":\"%s\",\"policy\":", policy_digest(c));
@@ -572,9 +571,8 @@ void policy_doors_json(const struct checked_policy *c, const struct policy_stage
         buf_puts(out, ",\"worst\":[");
         for (const char *p = buf_str(&w); *p;) {
                 size_t n = strcspn(p, "\n");
-                buf_puts(out, first ? "" : ",");
+                buf_key(out, NULL);
                 buf_json(out, span_of(p + 2, n - 2)); /* without "- " */
-                first = false;
                 p += n + (p[n] == '\n');
         }
 

@@ -3,30 +3,25 @@
  * that line, the nearest door and the difference. refusal.c describes what a program inside sees of it. */
 #include "policy/internal.h"
 
-/* The door that opens each kind of effect, and what it would give a hostile payload: before and after the
- * target's name. */
+/* What the door of each kind of effect would give a hostile payload: before and after the target's name. */
 static const struct {
-        enum door_kind door;
         const char *cost, *after;
 } openings[] = {
-        [EFFECT_READ] = { DOOR_READ, "A hostile guest could read everything at and below ", "" },
-        [EFFECT_WRITE] = { DOOR_EDIT, "A hostile guest could read ",
+        [EFFECT_READ] = { "A hostile guest could read everything at and below ", "" },
+        [EFFECT_WRITE] = { "A hostile guest could read ",
                            " and change, add or delete anything at and below it, in a private overlay that "
                            "reaches the host only when a person applies it" },
-        [EFFECT_RUN] = { DOOR_RUN, "A hostile guest could start ", " with any arguments" },
-        [EFFECT_NET] = { DOOR_NET, "A hostile guest could send anything it can read to ",
+        [EFFECT_RUN] = { "A hostile guest could start ", " with any arguments" },
+        [EFFECT_NET] = { "A hostile guest could send anything it can read to ",
                          " and take whatever comes back" },
-        [EFFECT_ENV] = { DOOR_ENV, "A hostile guest could read the value of ", "" },
-        [EFFECT_SOCK] = { DOOR_SOCK, "A hostile guest could ask the program behind ",
-                          " for anything it does for you" },
-        [EFFECT_SIGN] = { DOOR_SIGN, "A hostile guest could sign anything as you with ",
+        [EFFECT_ENV] = { "A hostile guest could read the value of ", "" },
+        [EFFECT_SOCK] = { "A hostile guest could ask the program behind ", " for anything it does for you" },
+        [EFFECT_SIGN] = { "A hostile guest could sign anything as you with ",
                           ": commits, and logins where that key is accepted" },
-        [EFFECT_DECRYPT] = { DOOR_DECRYPT,
-                             "A hostile guest could read whatever it has that was encrypted to ", "" },
-        [EFFECT_DEV] = { DOOR_DEV, "A hostile guest could use ", ": " },
-        [EFFECT_TOOL] = { DOOR_TOOL, "A client could call the tool ",
-                          " of the server in the box, with any arguments" },
-        [EFFECT_KIND__COUNT] = { DOOR_NONE, NULL, NULL },
+        [EFFECT_DECRYPT] = { "A hostile guest could read whatever it has that was encrypted to ", "" },
+        [EFFECT_DEV] = { "A hostile guest could use ", ": " },
+        [EFFECT_TOOL] = { "A client could call the tool ", " of the server in the box, with any arguments" },
+        [EFFECT_KIND__COUNT] = { NULL, NULL },
 };
 
 /* A value out of bounds is permitted by wider bounds. For an ambiguous request only a door without bounds
@@ -78,7 +73,7 @@ void policy_smallest_line(const struct effect *f, const struct decision *d, stru
         if (d->answer == ANSWER_ALLOW || is_gpu(f) || no_line_can(f))
                 return;
 
-        enum door_kind door = openings[f->kind].door;
+        enum door_kind door = builtin_door_of(f->kind);
         bool excepted = door == DOOR_TOOL && d->reason == REASON_EXCEPTED; /* a `deny` line takes it out */
         if (door == DOOR_NONE || excepted)
                 return;
@@ -120,7 +115,7 @@ static void secret_cost(const struct effect *f, struct buf *out)
 
 void policy_line_cost(const struct effect *f, struct buf *out)
 {
-        if (openings[f->kind].door == DOOR_NONE)
+        if (builtin_door_of(f->kind) == DOOR_NONE)
                 return;
 
         buf_puts(out, openings[f->kind].cost);
@@ -207,7 +202,7 @@ const struct door *policy_nearest(const struct checked_policy *c, const struct e
         if (d->answer == ANSWER_ALLOW || d->nearest || d->reason == REASON_READ_ONLY)
                 return d->nearest;
 
-        enum door_kind door = openings[f->kind].door;
+        enum door_kind door = builtin_door_of(f->kind);
         if (door == DOOR_READ || door == DOOR_EDIT)
                 return near_path(c, f->target);
 

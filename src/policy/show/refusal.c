@@ -250,34 +250,16 @@ static struct refusal refuse_sock(const struct question *q)
 
 static struct refusal in_namespaces(const struct question *q)
 {
-        switch (q->f->kind) {
-        case EFFECT_READ:
-                return refuse_read(q);
-        case EFFECT_WRITE:
-                return refuse_write(q);
-        case EFFECT_RUN:
-                return refuse_run(q);
-        case EFFECT_NET:
-                return refuse_net(q);
-        case EFFECT_SOCK:
-                return refuse_sock(q);
-        case EFFECT_ENV:
-                return not_passed;
-        case EFFECT_TOOL:
-                return not_called;
-        case EFFECT_SIGN:
-        case EFFECT_DECRYPT:
-                return no_agent;
-        case EFFECT_DEV:
-        case EFFECT_NONE:
-        case EFFECT_CALL:
-        case EFFECT_RENAME:
-        case EFFECT_LIMIT:
-        case EFFECT_CREDENTIAL:
-        case EFFECT_KIND__COUNT:
-                break;
-        }
-        return hidden;
+        static struct refusal (*const looks[EFFECT_KIND__COUNT])(const struct question *) = {
+                [EFFECT_READ] = refuse_read, [EFFECT_WRITE] = refuse_write, [EFFECT_RUN] = refuse_run,
+                [EFFECT_NET] = refuse_net,   [EFFECT_SOCK] = refuse_sock,
+        };
+        enum effect_kind kind = q->f->kind;
+        return looks[kind]                                     ? looks[kind](q)
+               : kind == EFFECT_ENV                            ? not_passed
+               : kind == EFFECT_TOOL                           ? not_called
+               : kind == EFFECT_SIGN || kind == EFFECT_DECRYPT ? no_agent
+                                                               : hidden;
 }
 
 /* It has no view of its own, and cannot create Unix sockets. */

@@ -215,8 +215,8 @@ static int take_oci(const struct outer *o, const struct json *index, unsigned de
 
 static void put_region(const struct outer_region *r, const char *sha256, struct buf *out)
 {
-        buf_puts(out, "{\"file\":");
-        buf_json(out, span_str(r->file));
+        buf_putc(out, '{');
+        buf_member(out, "file", r->file);
         buf_printf(out, ",\"offset\":%llu,\"size\":%llu,\"sha256\":\"%s\"", (unsigned long long) r->offset,
                    (unsigned long long) r->size, sha256);
 }
@@ -247,15 +247,12 @@ static int put_layers(const struct image_parts *m, struct buf *out, struct err *
 
 static void put_tags(const struct json *tags, struct buf *out)
 {
-        bool first = true;
         buf_puts(out, ",\"tags\":[");
-        for (const struct json *v = tags ? tags->child : NULL; v; v = v->next) {
-                if (v->type != JSON_STRING)
-                        continue;
-                buf_puts(out, first ? "" : ",");
-                buf_json(out, span_of(v->str, v->len));
-                first = false;
-        }
+        for (const struct json *v = tags ? tags->child : NULL; v; v = v->next)
+                if (v->type == JSON_STRING) {
+                        buf_key(out, NULL);
+                        buf_json(out, span_of(v->str, v->len));
+                }
 
         buf_puts(out, "]");
 }

@@ -14,12 +14,8 @@ static const char *state_after(const struct layer *l)
 /* `state`: of the overlay, afterwards; NULL: its own. */
 static void put_head(struct buf *out, const struct layer *l, const char *end, const char *state)
 {
-        buf_puts(out, "{\"version\":1,\"run\":");
-        if (l)
-                buf_json(out, span_str(l->run));
-        else
-                buf_puts(out, "null");
-
+        buf_puts(out, "{\"version\":1");
+        buf_member(out, "run", l ? l->run : NULL);
         buf_member(out, "box", l && l->box ? l->box : "");
         buf_puts(out, ",\"doors\":[");
         for (size_t i = 0; l && i < l->door_count; i++) {
@@ -28,24 +24,20 @@ static void put_head(struct buf *out, const struct layer *l, const char *end, co
                 buf_putc(out, '}');
         }
 
-        buf_printf(out, "],\"end\":\"%s\",\"state\":", end);
-        if (l)
-                buf_json(out, span_str(state ? state : state_after(l)));
-        else
-                buf_puts(out, "null");
+        buf_putc(out, ']');
+        buf_member(out, "end", end);
+        buf_member(out, "state", !l ? NULL : state ? state : state_after(l));
 }
 
 static int put_end(struct buf *out, int r, work_sink *sink, void *ctx, struct err *e)
 {
-        buf_puts(out, ",\"error\":");
+        buf_member_json(out, "error", r < 0 ? "{" : "null");
         if (r < 0) {
-                buf_printf(out, "{\"code\":\"%s\",\"errno\":%d", err_code_name((enum err_code) e->code),
-                           e->sys);
+                buf_member(out, "code", err_code_name((enum err_code) e->code));
+                buf_member_int(out, "errno", e->sys);
                 buf_member(out, "what", e->what);
                 buf_member(out, "hint", e->hint);
                 buf_putc(out, '}');
-        } else {
-                buf_puts(out, "null");
         }
 
         buf_putc(out, '}');
@@ -60,12 +52,13 @@ static int put_end(struct buf *out, int r, work_sink *sink, void *ctx, struct er
 
 static void put_entry(struct buf *out, const struct entry *x, bool applied)
 {
-        buf_printf(out, "{\"door\":%u,", x->door);
+        buf_member_json(out, NULL, "{");
+        buf_member_int(out, "door", x->door);
         json_path(out, "path", x->path);
         json_changes(out, x->what);
         json_flags(out, x->flags);
         json_apart(out, x->apart);
-        buf_printf(out, ",\"applied\":%s", applied ? "true" : "false");
+        buf_member_bool(out, "applied", applied);
         buf_member(out, "held", x->held);
         buf_member(out, "conflict", x->chosen ? x->conflict : NULL);
         buf_putc(out, '}');
@@ -83,22 +76,16 @@ int outcome_apply(const struct work_apply *a, const struct layer *l, const struc
                  : got->held      ? "held back"
                                   : "nothing",
                  NULL);
-        if (a->to) {
-                buf_putc(&out, ',');
+        if (a->to)
                 json_path(&out, "to", a->to);
-        } else {
-                buf_puts(&out, ",\"to\":null");
-        }
+        else
+                buf_member(&out, "to", NULL);
 
         buf_printf(&out, ",\"applied\":%zu,\"held\":%zu,\"conflicts\":%zu,\"entries\":[",
                    done ? got->applied : 0, got->held, got->conflicts);
-        const char *between = "";
         for (size_t i = 0; i < v->n; i++)
-                if (v->v[i].chosen || v->v[i].held) {
-                        buf_puts(&out, between);
+                if (v->v[i].chosen || v->v[i].held)
                         put_entry(&out, &v->v[i], done && v->v[i].chosen);
-                        between = ",";
-                }
 
         buf_putc(&out, ']');
         return put_end(&out, r, a->out, a->out_ctx, e);
@@ -117,18 +104,17 @@ int outcome_undo(const struct work_undo *u, const struct layer *l, const struct 
         put_head(&out, l, r < 0 ? "failed" : done ? "taken back" : "refused", NULL);
         buf_printf(&out, ",\"undone\":%zu,\"conflicts\":%zu,\"entries\":[", done ? got->applied : 0,
                    got->conflicts);
-        const char *between = "";
         for (size_t i = 0; j && i < j->n; i++) {
                 const struct op *o = &j->ops[i];
                 if (o->again)
                         continue;
-                buf_printf(&out, "%s{\"door\":%u,", between, o->door);
+                buf_member_json(&out, NULL, "{");
+                buf_member_int(&out, "door", o->door);
                 json_path(&out, "path", o->path);
                 json_changes(&out, what_of(o->kind));
-                buf_printf(&out, ",\"undone\":%s", done ? "true" : "false");
+                buf_member_bool(&out, "undone", done);
                 buf_member(&out, "conflict", o->conflict);
                 buf_putc(&out, '}');
-                between = ",";
         }
 
         buf_putc(&out, ']');

@@ -75,8 +75,8 @@ static void put_row(const struct row *r, bool json, struct buf *out)
                 return;
         }
 
-        buf_puts(out, "{\"run\":");
-        buf_json(out, span_str(r->run));
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "run", r->run);
         buf_printf(out,
                    ",\"state\":\"%s\",\"start\":%lld,\"entries\":%zu,\"flagged\":%zu,\"doors\":%zu,\"box\":",
                    r->state, (long long) r->start, r->entries, r->flagged, r->doors);
@@ -111,8 +111,6 @@ int work_list(const struct cordon_context *cx, bool json, work_sink *sink, void 
                            "FLAGGED", "DOOR");
 
         for (size_t i = 0; i < n; i++) {
-                if (json && i)
-                        buf_putc(&out, ',');
                 put_row(&rows[i], json, &out);
         }
 

@@ -628,20 +628,19 @@ int show_stat(struct shower *s, struct err *e)
 static void json_node(struct buf *out, const char *key, const struct node *n)
 {
         if (n->kind == NODE_NONE) {
-                buf_printf(out, ",\"%s\":null", key);
+                buf_member(out, key, NULL);
                 return;
         }
 
-        buf_printf(out,
-                   ",\"%s\":{\"kind\":\"%s\",\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"size\":%" PRIu64 "}",
-                   key, kinds[n->kind], n->mode, n->uid, n->gid, n->size);
+        buf_key(out, key);
+        buf_printf(out, "{\"kind\":\"%s\",\"mode\":\"%04o\",\"uid\":%u,\"gid\":%u,\"size\":%" PRIu64 "}",
+                   kinds[n->kind], n->mode, n->uid, n->gid, n->size);
 }
 
 /* JSON holds only UTF-8: another name is repeated in hex. */
 void json_path(struct buf *out, const char *key, const char *path)
 {
-        buf_printf(out, "\"%s\":", key);
-        buf_json(out, span_str(path));
+        buf_member(out, key, path);
         if (str_is_utf8(span_str(path)))
                 return;
 
@@ -654,35 +653,25 @@ void json_path(struct buf *out, const char *key, const char *path)
 
 void json_changes(struct buf *out, unsigned what)
 {
-        const char *between = "";
-        buf_puts(out, ",\"change\":[");
+        buf_member_json(out, "change", "[");
         for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
-                if (what & changes[i].bit) {
-                        buf_printf(out, "%s\"%s\"", between, changes[i].word);
-                        between = ",";
-                }
+                if (what & changes[i].bit)
+                        buf_member(out, NULL, changes[i].word);
 
         buf_putc(out, ']');
 }
 
 void json_flags(struct buf *out, unsigned flags)
 {
-        const char *between = "";
         const unsigned all = flags;
-        buf_puts(out, ",\"flags\":[");
-        for (unsigned bit; flags; flags &= ~bit) {
-                buf_puts(out, between);
-                buf_json(out, span_str(flags_words(flags, &bit)));
-                between = ",";
-        }
+        buf_member_json(out, "flags", "[");
+        for (unsigned bit; flags; flags &= ~bit)
+                buf_member(out, NULL, flags_words(flags, &bit));
 
         buf_puts(out, "],\"kinds\":[");
-        between = "";
         for (unsigned i = 0; i < flags_count(); i++)
-                if (all & 1u << i) {
-                        buf_printf(out, "%s\"%s\"", between, flags_kind(i));
-                        between = ",";
-                }
+                if (all & 1u << i)
+                        buf_member(out, NULL, flags_kind(i));
 
         buf_putc(out, ']');
 }
@@ -696,18 +685,14 @@ void json_apart(struct buf *out, uint64_t names)
 static void json_entry(struct shower *s, const struct entry *x, const struct numbers *n)
 {
         struct buf *out = &s->out;
-        buf_printf(out, "{\"door\":%u,", x->door);
+        buf_printf(out, "{\"door\":%u", x->door);
         json_path(out, "path", x->path);
         json_changes(out, x->what);
-        if (x->other) {
-                buf_putc(out, ',');
+        if (x->other)
                 json_path(out, x->what & WHAT_ADDED ? "from" : "to", x->other);
-        }
 
-        if (x->link) {
-                buf_putc(out, ',');
+        if (x->link)
                 json_path(out, "link", x->link);
-        }
 
         json_apart(out, x->apart);
         json_node(out, "old", &x->old);
@@ -715,26 +700,18 @@ static void json_entry(struct shower *s, const struct entry *x, const struct num
         buf_printf(out, ",\"binary\":%s,\"lines_added\":%zu,\"lines_removed\":%zu",
                    n->binary ? "true" : "false", n->added, n->removed);
         json_flags(out, x->flags);
-        buf_putc(out, ',');
-        if (x->shut) {
+        if (x->shut)
                 json_path(out, "closed", x->shut);
-                buf_putc(out, ',');
-        }
 
-        buf_puts(out, "\"conflict\":");
-        if (x->conflict)
-                buf_json(out, span_str(x->conflict));
-        else
-                buf_puts(out, "null");
-
+        buf_member(out, "conflict", x->conflict);
         buf_putc(out, '}');
 }
 
 int show_json(struct shower *s, struct err *e)
 {
         struct buf *out = &s->out;
-        buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"box\":", s->l->run);
-        buf_json(out, span_str(s->l->box ? s->l->box : ""));
+        buf_printf(out, "{\"version\":1,\"run\":\"%s\"", s->l->run);
+        buf_member(out, "box", s->l->box ? s->l->box : "");
         buf_puts(out, ",\"doors\":[");
         for (size_t i = 0; i < s->l->door_count; i++) {
                 buf_puts(out, i ? ",{" : "{");
