@@ -18,8 +18,10 @@ export interface BoxOptions {
   env?: Record<string, string | null>;
   /** A file of door lines, or the name of a stock policy. */
   policy?: string;
+  /** A time: a text ("10s") or a number of seconds. */
   time?: string | number;
   cpu?: string | number;
+  renew?: string | number;
   memory?: string | number;
   procs?: string | number;
   files?: string | number;
@@ -31,6 +33,15 @@ export interface BoxOptions {
   rate?: string | number;
   /** The program, if it is not in PATH; also the variable CORDON. */
   program?: string;
+  /** Runs are those of a `cordon serve --http` there: http://, https:// or unix:/PATH. `policy` is one that it has registered; doors and limits are
+   * lines within the tenant's ceiling. */
+  url?: string;
+  /** Also the variable CORDON_TOKEN. */
+  token?: string;
+  /** With `url`: a text of door lines. */
+  lines?: string;
+  /** With `url`: by which lists of the server find the runs. */
+  labels?: Record<string, string>;
 }
 
 export interface RunOptions {
@@ -62,7 +73,7 @@ export interface Denial {
 }
 
 export interface Result {
-  end: "exited" | "signaled" | "limit" | "not-started";
+  end: "exited" | "signaled" | "limit" | "not-started" | "cancelled";
   /** The status a shell would see. */
   returncode: number;
   stdout: string | Buffer;
@@ -84,7 +95,7 @@ export interface Result {
   discard(): Promise<void>;
 }
 
-/** A run that goes on. Its streams are the command's. */
+/** A run that goes on. Its streams are the command's; on a server it begins when its input ends: `stdin.end()`. */
 export interface Run {
   stdin: Writable;
   stdout: Readable;

@@ -5,10 +5,13 @@
 
 const { spawn } = require("node:child_process");
 const { constants } = require("node:os");
+const remote = require("./remote.js");
 
 const DOORS = ["use", "read", "write", "edit", "run", "net", "sock", "listen", "local"];
 const LIMITS = ["time", "cpu", "memory", "procs", "files", "disk", "output", "egress", "ingress", "effects", "rate", "renew"];
 const OTHERS = ["env", "policy", "program"];
+const REMOTE = ["url", "token", "lines", "labels"];
+const TIMES = ["time", "cpu", "renew"];
 
 class CordonError extends Error {
   constructor(code, what, hint) {
@@ -72,6 +75,35 @@ class Result {
 
   async discard() {
     if (this.work) await call(this.program, ["discard", this.work], [0]);
+  }
+}
+
+// Of a run on a server; its changes are there.
+class RemoteResult extends Result {
+  #client;
+
+  constructor(client, raw) {
+    const denials = (raw.blocked || []).map((d) => ({
+      what: d.effect, code: d.code, reason: d.reason, why: d.why, permit: d.permit || null, count: d.count, minor: false, next_steps: [],
+    }));
+    const error = raw.error && { what: raw.error.message, hint: raw.error.hint };
+    super("", { ...raw, exit: raw.status, denials, error, work: raw.changes && { layer: raw.changes } });
+    this.#client = client;
+    Object.assign(this, { raw, returncode: raw.status });
+    this.ok = raw.end === "exited" && raw.status === 0;
+  }
+
+  async diff() {
+    return this.work ? (await remote.read(await this.#client.send("GET", `/v1/changes/${this.work}?form=text`))).toString() : "";
+  }
+
+  async apply(paths = []) {
+    if (paths.length) throw new CordonError("usage", "a server applies all changes of a run or none");
+    if (this.work) await this.#client.ask("POST", `/v1/changes/${this.work}/apply`, {});
+  }
+
+  async discard() {
+    if (this.work) await this.#client.ask("DELETE", `/v1/changes/${this.work}`);
   }
 }
 
@@ -144,6 +176,18 @@ function launchRun(program, flags, args, options) {
   return run;
 }
 
+function checkArgs(args) {
+  if (!Array.isArray(args) || args.length === 0) throw new TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']");
+}
+
+// What a run on a server takes besides its policy.
+function orderOf(args, options) {
+  checkArgs(args);
+  const local = ["name", "stage", "ledger"].find((k) => options[k]);
+  if (local) throw new CordonError("usage", `\`${local}\` is for local boxes`);
+  return { argv: args, output: "base64", ...(options.cwd ? { cwd: options.cwd } : {}) };
+}
+
 // What starts commands runs them to their end as well.
 class Starts {
   async run(args, options = {}) {
@@ -162,10 +206,13 @@ class Starts {
 class Box extends Starts {
   #doors = [];
   #program;
+  #client;
+  #order;
 
   constructor(options = {}) {
     super();
-    const unknown = Object.keys(options).find((k) => ![...DOORS, ...LIMITS, ...OTHERS].includes(k));
+    const known = [...DOORS, ...LIMITS, ...OTHERS, ...(options.url ? REMOTE : [])];
+    const unknown = Object.keys(options).find((k) => !known.includes(k));
     if (unknown) throw new TypeError(`unknown door or limit ${JSON.stringify(unknown)}; doors are ${DOORS.join(", ")}`);
 
     this.#program = options.program || process.env.CORDON || "cordon";
@@ -178,13 +225,34 @@ class Box extends Starts {
     for (const [name, value] of Object.entries(options.env || {}))
       this.#doors.push("--env", value === null ? name : `${name}=${value}`);
 
-    for (const limit of LIMITS) if (options[limit] !== undefined) this.#doors.push(`--${limit}`, String(options[limit]));
+    for (const limit of LIMITS)
+      if (options[limit] !== undefined) {
+        const seconds = TIMES.includes(limit) && typeof options[limit] === "number";
+        this.#doors.push(`--${limit}`, seconds ? `${Math.round(options[limit] * 1000)}ms` : String(options[limit]));
+      }
+    if (options.url) this.#goRemote(options);
+  }
+
+  // Doors and limits become lines within the tenant's ceiling.
+  #goRemote(options) {
+    this.#client = new remote.Client(options.url, options.token, CordonError);
+    this.#order = {};
+    let lines = options.lines || "";
+    for (let i = options.policy === undefined ? 0 : 2; i < this.#doors.length; i += 2) {
+      const word = this.#doors[i].slice(2);
+      if (word !== "env") lines += `${LIMITS.includes(word) ? "limit " : ""}${word} ${this.#doors[i + 1]}\n`;
+    }
+
+    if (options.policy !== undefined && lines) throw new TypeError("a run on a server has `policy`, or doors within the tenant's ceiling");
+    if (options.policy !== undefined) this.#order.policy = options.policy;
+    if (lines) this.#order.lines = lines;
+    for (const key of ["env", "labels"]) if (options[key]) this.#order[key] = options[key];
   }
 
   start(args, options = {}) {
-    if (!Array.isArray(args) || args.length === 0)
-      throw new TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']");
+    if (this.#client) return remote.startRun(this.#client, { ...this.#order, ...orderOf(args, options) }, options, (raw) => new RemoteResult(this.#client, raw));
 
+    checkArgs(args);
     const flags = ["run", ...this.#doors];
     for (const name of ["cwd", "name", "stage", "ledger"]) if (options[name]) flags.push(`--${name}`, options[name]);
 
@@ -192,6 +260,8 @@ class Box extends Starts {
   }
 
   async session(options = {}) {
+    if (this.#client) return new RemoteSession(this.#client, await this.#client.ask("POST", "/v1/sessions", { policy: this.#order.policy || "default" }));
+
     const flags = ["session", "new", "--json", ...this.#doors];
     if (options.name) flags.push(options.name);
 
@@ -200,14 +270,22 @@ class Box extends Starts {
   }
 
   async doors() {
+    if (this.#client) return this.#order.lines || (await this.#client.ask("GET", `/v1/policies/${this.#order.policy || "default"}`)).doors;
+
     return (await call(this.#program, ["doors", ...this.#doors], [0])).out;
   }
 
+  #localOnly() {
+    if (this.#client) throw new CordonError("usage", "a server does not explain decisions before a run", "a run reports what was blocked, and why");
+  }
+
   async why(effect) {
+    this.#localOnly();
     return (await call(this.#program, ["why", ...this.#doors, "--", ...effect.split(" ")], [0, 1])).out;
   }
 
   async allows(effect) {
+    this.#localOnly();
     return (await call(this.#program, ["why", ...this.#doors, "--", ...effect.split(" ")], [0, 1])).code === 0;
   }
 }
@@ -223,9 +301,7 @@ class Session extends Starts {
   }
 
   start(args, options = {}) {
-    if (!Array.isArray(args) || args.length === 0)
-      throw new TypeError("args is a list of words, such as ['sh', '-c', 'echo hello']");
-
+    checkArgs(args);
     const flags = ["session", "run", this.id];
     if (options.cwd) flags.push("--cwd", options.cwd);
 
@@ -236,6 +312,37 @@ class Session extends Starts {
     const { out } = await call(this.#program, ["session", "end", "--json", this.id], [0]);
     return new Result(this.#program, JSON.parse(out));
   }
+}
+
+class RemoteSession extends Session {
+  #client;
+
+  constructor(client, said) {
+    super("", { session: said.id, name: "" });
+    this.#client = client;
+  }
+
+  start(args, options = {}) {
+    return remote.startRun(this.#client, { session: this.id, ...orderOf(args, options) }, options, (raw) => new RemoteResult(this.#client, raw));
+  }
+
+  async end() {
+    let said = await this.#client.ask("DELETE", `/v1/sessions/${this.id}`);
+    for (let i = 0; i < 600 && said.state !== "ended"; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      said = await this.#client.ask("GET", `/v1/sessions/${this.id}`);
+    }
+    return new RemoteResult(this.#client, { end: "exited", status: 0, ...said });
+  }
+}
+
+// `await using`, where the language has it.
+const dispose = Symbol.asyncDispose;
+if (dispose) {
+  Box.prototype[dispose] = async () => {};
+  Session.prototype[dispose] = async function () {
+    await this.end();
+  };
 }
 
 module.exports = { Box, Session, CordonError, RunError };

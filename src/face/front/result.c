@@ -46,6 +46,7 @@ static void put_blocked(const cordon_result *r, const struct http_told *t, struc
                 put++;
                 buf_member_json(out, NULL, "{");
                 buf_member(out, "effect", d->what);
+                buf_member(out, "code", d->code);
                 buf_member(out, "reason", d->reason);
                 buf_member(out, "why", d->why);
                 if (d->permit[0])

@@ -58,7 +58,7 @@ static void put_ran(struct job *j, struct buf *out)
         if (r->work[0])
                 buf_member(out, "changes", r->work);
         tenant_book(j->tenant)->failed += j->status != 0;
-        tenant_book(j->tenant)->refused_effects += all;
+        tenant_book(j->tenant)->refused_effects += j->blocked;
 }
 
 void job_finish(struct job *j, const cordon_error *failed)

@@ -7,7 +7,7 @@ import asyncio
 import ctypes as c
 import os
 import signal
-from typing import IO, Any, AsyncIterator, Iterable, Iterator, Mapping, Optional, Sequence, Union
+from typing import IO, Any, AsyncIterator, Iterable, Iterator, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import _library as lib
 from ._errors import Error, RunError
@@ -20,6 +20,7 @@ _STREAMS = {1: "stdout", 2: "stderr"}
 
 Doors = Union[str, "os.PathLike[str]", Iterable[Union[str, "os.PathLike[str]"]]]
 Input = Union[bytes, str, int, IO[Any], None]
+T = TypeVar("T")
 
 
 def _each(doors: Doors) -> "list[str]":
@@ -29,13 +30,46 @@ def _each(doors: Doors) -> "list[str]":
     return [os.fspath(d) for d in doors]
 
 
+_DOORS = ("use", "read", "write", "edit", "run", "net", "sock", "listen", "local")
+_TIMES = ("time", "cpu", "renew")
+
+
+def door_words(env: "Mapping[str, Optional[str]]", named: "Mapping[str, Any]") -> "list[tuple[str, str]]":
+    """Lines of a policy, each as a word and its argument. A time is a text, or a number of seconds."""
+    unknown = sorted(set(named) - set(_DOORS) - set(_LIMITS))
+    if unknown:
+        raise TypeError(f"unknown door or limit {unknown[0]!r}; limits are {', '.join(_LIMITS)}")
+
+    words = [(word, door) for word in _DOORS for door in _each(named.get(word, ()))]
+    words += [("env", name if value is None else f"{name}={value}") for name, value in env.items()]
+    for key in _LIMITS:
+        value = named.get(key)
+        if key in _TIMES and isinstance(value, (int, float)):
+            value = f"{round(value * 1000)}ms"
+        words += [("limit", f"{key} {value}")] if value is not None else []
+    return words
+
+
 def _set(handle: Optional[int], options: "Iterable[tuple[int, Optional[str]]]") -> None:
     for option, value in options:
         if value is not None and lib.library().cordon_box_set(handle, option, os.fsencode(value)) < 0:
             raise ValueError(f"bad value {value!r}")
 
 
-class _Starts:
+class _Scope:
+    """`with`, and `async with`."""
+
+    def __exit__(self, *exc: object) -> None:
+        raise NotImplementedError
+
+    async def __aenter__(self: T) -> T:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self.__exit__(*exc)
+
+
+class _Starts(_Scope):
     """What starts commands runs them to their end as well."""
 
     def start(self, args: Sequence[str], **options: Any) -> Run:
@@ -54,13 +88,19 @@ class _Starts:
 
         return result
 
+    async def _started(self, args: Sequence[str], options: "dict[str, Any]") -> Run:
+        return self.start(args, drive=False, **options)
+
+    async def _ended(self, run: Run) -> Result:
+        return run.wait()
+
     async def run_async(self, args: Sequence[str], *, check: bool = False, **options: Any) -> Result:
         """run() for asyncio. Cancelling the task ends the box."""
-        with self.start(args, **options) as run:
+        with await self._started(args, options) as run:
             async for _ in run:
                 pass
 
-            result = run.wait()
+            result = await self._ended(run)
 
         if check and not result.ok:
             raise RunError(result)
@@ -73,7 +113,9 @@ class Box(_Starts):
 
     Doors are the words of cordon.policy(5), each with one argument or a list of them: read, write, edit, run,
     net, sock, listen, use, local. `env` is a mapping (value None: pass the variable on), limits are `time`,
-    `memory` and so on. `policy` is a file of door lines or the name of a stock policy, `lines` a text of them.
+    `memory` and so on; a time is a text ("10s") or a number of seconds. `policy` is a file of door lines or the name of a
+    stock policy, `lines` a text of them. With `url` (and `token`, or the variable CORDON_TOKEN) the runs are those of a
+    `cordon serve --http` there: http://, https:// or unix:/PATH; `policy` is then one that it has registered.
 
     >>> box = Box(time="10s")
     >>> box.run(["echo", "hello"]).stdout
@@ -87,9 +129,19 @@ class Box(_Starts):
     >>> box.close()
     """
 
+    def __new__(cls, *, url: Optional[str] = None, **_options: Any) -> Box:
+        if url is not None and cls is Box:
+            from ._remote import RemoteBox
+
+            return object.__new__(RemoteBox)
+
+        return object.__new__(cls)
+
     def __init__(
         self,
         *,
+        url: Optional[str] = None,
+        token: Optional[str] = None,
         read: Doors = (),
         write: Doors = (),
         edit: Doors = (),
@@ -102,29 +154,10 @@ class Box(_Starts):
         env: Optional[Mapping[str, Optional[str]]] = None,
         policy: Optional[str] = None,
         lines: Optional[str] = None,
-        **limits: Union[str, int],
+        **limits: Union[str, int, float],
     ) -> None:
-        unknown = sorted(set(limits) - set(_LIMITS))
-        if unknown:
-            raise TypeError(f"unknown door or limit {unknown[0]!r}; limits are {', '.join(_LIMITS)}")
-
-        words = [
-            (word, door)
-            for word, doors in (
-                ("use", use),
-                ("read", read),
-                ("write", write),
-                ("edit", edit),
-                ("run", run),
-                ("net", net),
-                ("sock", sock),
-                ("listen", listen),
-                ("local", local),
-            )
-            for door in _each(doors)
-        ]
-        words += [("env", name if value is None else f"{name}={value}") for name, value in (env or {}).items()]
-        words += [("limit", f"{key} {value}") for key, value in limits.items()]
+        doors = dict(use=use, read=read, write=write, edit=edit, run=run, net=net, sock=sock, listen=listen, local=local)
+        words = door_words(env or {}, {**doors, **limits})
         self._runs: "set[Union[Run, Session]]" = set()
         self._context = lib.Context()
         self._policy: Optional[int] = lib.library().cordon_policy_new(self._context.handle)
@@ -207,8 +240,10 @@ class Box(_Starts):
         stage: Optional[str] = None,
         ledger: Optional[str] = None,
         text: bool = True,
+        drive: bool = True,
     ) -> Run:
-        """Starts a command and returns at once. Iterate over the run to get its output as it comes.
+        """Starts a command and returns when it runs. Iterate over the run to get its output as it comes. The limits hold
+        while somebody does, or waits. With drive=False it returns at once, and the box starts in what follows.
 
         >>> with Box(time="10s") as box:
         ...     for stream, data in box.start(["sh", "-c", "echo out"]):
@@ -217,7 +252,7 @@ class Box(_Starts):
         """
         options = ((_NAME, name), (_CWD, cwd), (_STAGE, stage), (_LEDGER, ledger))
         handle = lib.library().cordon_box_new(self._policy)
-        return Run(self, handle, args, input, dict(handles or {}), options, text)
+        return Run(self, handle, args, input, dict(handles or {}), options, text, drive)
 
     def session(self, *, name: Optional[str] = None) -> Session:
         """Starts a box that stays, for many commands.
@@ -267,13 +302,14 @@ class Session(_Starts):
         cwd: Optional[str] = None,
         name: Optional[str] = None,
         text: bool = True,
+        drive: bool = True,
     ) -> Run:
-        """Starts a command in the session and returns at once, as Box.start() does."""
+        """Starts a command in the session, as Box.start() does."""
         if not self._box:
             raise Error("usage", "the session has ended", "start another one")
 
         handle = lib.library().cordon_session_run(self._box)
-        return Run(self, handle, args, input, {}, ((_NAME, name), (_CWD, cwd)), text)
+        return Run(self, handle, args, input, {}, ((_NAME, name), (_CWD, cwd)), text, drive)
 
     def _take_result(self) -> None:
         text = lib.text_of(lib.library().cordon_box_result_json(self._box)) or "{}"
@@ -319,7 +355,7 @@ class Session(_Starts):
         self._owner._runs.discard(self)
 
 
-class Run:
+class Run(_Scope):
     """One command in a box. Iterate (also with `async for`) for pieces of output: ("stdout", b"...")."""
 
     def __init__(
@@ -331,6 +367,7 @@ class Run:
         handles: "dict[str, Union[int, IO[Any]]]",
         options: "Iterable[tuple[int, Optional[str]]]",
         text: bool,
+        drive: bool,
     ) -> None:
         self._owner, self._text = owner, text
         self._said: "dict[int, list[bytes]]" = {1: [], 2: []}
@@ -343,6 +380,8 @@ class Run:
         owner._runs.add(self)
         try:
             self._begin(args, input, handles, options)
+            while drive and not self._over and not lib.library().cordon_box_is_up(self._box):
+                self._over = lib.library().cordon_box_wait(self._box, 100) != 0
         except BaseException:
             self.close()
             raise
@@ -396,6 +435,7 @@ class Run:
         return news
 
     def __iter__(self) -> "Iterator[tuple[str, bytes]]":
+        yield from self._take_news()
         while not self._over:
             self._over = lib.library().cordon_box_wait(self._box, -1) != 0
             yield from self._take_news()
@@ -408,6 +448,9 @@ class Run:
             loop.add_reader(fd, wake.set)
 
         try:
+            for piece in self._take_news():
+                yield piece
+
             while not self._over:
                 self._over = [so.cordon_box_step(b) for b in driven][-1] != 0
                 for piece in self._take_news():
