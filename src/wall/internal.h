@@ -340,7 +340,7 @@ int wall_become_root(const struct wall_init *w, struct err *e); /* privileges.c:
 int wall_filter_compile(struct wall_init *w, struct err *e);    /* payload_filter.c */
 int wall_filter_load(struct wall_init *w, struct err *e);       /* payload_filter.c */
 /* home_left.c */
-void wall_left(int scratch, const struct plan_order *order, struct wall_end *end);
+void wall_left(const struct wall_init *w, const struct plan_order *order, struct wall_end *end);
 int wall_supervise(struct wall_init *w);            /* supervise.c */
 _Noreturn void wall_init_main(struct wall_init *w); /* init.c */
 /* process_tree.c: every process of the box, and init if its pid is 1. Returns -1 if they cannot be listed. */

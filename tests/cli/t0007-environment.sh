@@ -27,6 +27,12 @@ for who in root as_user; do
         is "$who: a door goes before them" "$(TZ=Asia/Tokyo box --env TZ=UTC0 -- sh -c 'echo $TZ')" UTC0
         is "$who: why says so" "$("$CORDON" why --json env TZ | jq -r .answer)" allow
         is "$who: HOME is the box's" "$(box -- sh -c 'echo $HOME')" /home/box
+        mkdir -p own/.cache/tool own/work/data && echo x >own/work/data/f && chmod -R a+rwX own
+        below() { $who env HOME="$T/own" "$CORDON" run --read "$T/own/work/data" --write "$T/own/.cache/tool" --read "$T/here" -- sh -c "$1" </dev/null 2>&1; }
+        is "$who: what has a door below the caller's home is found by ~" "$(below 'cat ~/work/data/f && echo n >~/.cache/tool/new')$(cat own/.cache/tool/new)" xn
+        is "$who: and nothing else of it" "$(below 'echo ~/* ~/.[a-z]* ~/work/*')" "/home/box/work /home/box/.cache /home/box/work/data"
+        is "$who: beside it the box's own files" "$(below 'echo a >~/work/b && echo c >~/.cache/d && cat ~/work/b ~/.cache/d | tr -d "\n"')$(ls own/work own/.cache | tr '\n' ' ')" "acown/.cache: tool  own/work: data "
+        rm -f own/.cache/tool/new
         is "$who: USER is the box's" "$(box -- sh -c 'echo $USER')" box
         is "$who: PATH is not the caller's" "$(PATH="/evil:$PATH" box -- sh -c 'echo $PATH')" /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
         is "$who: TERM without a terminal is dumb" "$(box -- sh -c 'echo $TERM')" dumb

@@ -1079,6 +1079,34 @@ static void test_view__the_process_wall_copies_nothing(void)
         CHECK(rights(s.p, "/c/one") & RIGHT_WRITE);
 }
 
+static const char *link_at(const struct plan *p, const char *path)
+{
+        for (size_t i = 0; i < p->step_count; i++)
+                if (p->steps[i].kind == STEP_LINK && strcmp(p->steps[i].path, path) == 0)
+                        return p->steps[i].text;
+        return "";
+}
+
+static void test_view__a_door_below_the_callers_home_is_found_in_the_boxs(void)
+{
+        SCENE(s);
+        s.r.home = "/w";
+        MUST_PLAN(s, "use none\nread /w/proj /d /w/gone?\nwrite /w/proj/lib\n");
+        CHECK_STR(link_at(s.p, BOX_HOME "/proj"), "/w/proj");
+        CHECK_STR(link_at(s.p, BOX_HOME "/proj/lib"), ""); /* in another door */
+        CHECK_STR(link_at(s.p, BOX_HOME "/gone"), "");
+        CHECK_STR(link_at(s.p, BOX_HOME "/d"), "");
+        SCENE(all);
+        all.r.home = "/";
+        MUST_PLAN(all, "use none\nread /d\n");
+        CHECK_STR(link_at(all.p, BOX_HOME "/d"), "");
+        SCENE(itself);
+        itself.r.home = "/w/proj";
+        MUST_PLAN(itself, "use none\nread /w/proj\n");
+        CHECK_STR(link_at(itself.p, BOX_HOME), "");
+        CHECK_STR(link_at(itself.p, BOX_HOME "/"), "");
+}
+
 static const struct test_case cases[] = {
         CASE(test_view__every_door_becomes_a_bind_of_what_was_seen),
         CASE(test_view__a_sock_door_becomes_a_bind),
@@ -1154,5 +1182,6 @@ static const struct test_case cases[] = {
         CASE(test_view__many_doors_find_room),
         CASE(test_view__a_single_file_is_copied_where_nothing_else_shows_its_directory),
         CASE(test_view__the_process_wall_copies_nothing),
+        CASE(test_view__a_door_below_the_callers_home_is_found_in_the_boxs),
 };
 TEST_MAIN(cases)

@@ -181,7 +181,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
         return 0;
 }
 
-/* Computed only if a symlink leads elsewhere: it costs system calls. */
+/* Resolved only if a symlink leads elsewhere: it costs system calls. */
 static void name_home(const struct cordon_box *b, const struct door *doors, size_t n,
                       char real[static PATH_MAX], struct plan_request *r)
 {
@@ -193,11 +193,9 @@ static void name_home(const struct cordon_box *b, const struct door *doors, size
                 led |= r->seen[i].real || (by_path && g->path && g->real && strcmp(g->path, g->real) != 0);
         }
 
-        if (!led || !home[0])
-                return;
-
-        r->home = home;
-        r->home_real = realpath(home, real) ? real : home;
+        r->home = home[0] ? home : NULL;
+        if (led && home[0])
+                r->home_real = realpath(home, real) ? real : home;
 }
 
 static bool names_variable(const struct door *doors, size_t n, const char *name)

@@ -37,24 +37,40 @@ static bool is_meant(const struct plan_order *o, const char *name)
         return false;
 }
 
-static void note_entry(struct wall_end *end, const struct plan_order *o, const struct entry *x)
+/* A link to a door, or a directory on the way to one. */
+static bool is_planned(const struct plan *p, const char *name)
 {
-        bool itself = strcmp(x->name, ".") == 0 || strcmp(x->name, "..") == 0;
-        if (itself || (x->name[0] == '.' && !is_meant(o, x->name)))
-                return;
-        if (end->left++ == 0)
-                (void) snprintf(end->left_name, sizeof end->left_name, "%s", x->name);
+        static const char home[] = BOX_HOME "/";
+        size_t n = strlen(name);
+        for (size_t i = 0; i < p->step_count; i++) {
+                const char *path = p->steps[i].path;
+                if (p->steps[i].kind == STEP_LINK && strncmp(path, home, sizeof home - 1) == 0 &&
+                    strncmp(path + sizeof home - 1, name, n) == 0 && strchr("/", path[sizeof home - 1 + n]))
+                        return true;
+        }
+
+        return false;
 }
 
-void wall_left(int scratch, const struct plan_order *order, struct wall_end *end)
+static void note_entry(struct wall_end *end, const struct wall_init *w, const struct plan_order *o,
+                       const struct entry *x)
+{
+        bool itself = strcmp(x->name, ".") == 0 || strcmp(x->name, "..") == 0;
+        if (itself || (x->name[0] == '.' && !is_meant(o, x->name)) || is_planned(w->plan, x->name))
+                return;
+        if (end->left++ == 0)
+                (void) snprintf(end->left_name, sizeof end->left_name, "%.63s", x->name);
+}
+
+void wall_left(const struct wall_init *w, const struct plan_order *order, struct wall_end *end)
 {
         _Alignas(uint64_t) char some[LEFT_BYTES];
-        AUTO_FD(home, openat(scratch, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        AUTO_FD(home, openat(w->scratch, "home", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
         for (unsigned i = 0; home >= 0 && i < LEFT_READS; i++) {
                 long n = syscall(SYS_getdents64, home, some, sizeof some);
                 for (long at = 0; at < n;) {
                         const struct entry *x = (const void *) (some + at);
-                        note_entry(end, order, x);
+                        note_entry(end, w, order, x);
                         at += x->length;
                 }
                 if (n <= 0)

@@ -737,7 +737,7 @@ static int tell_end(struct watch *t)
         fill_end(t);
         const struct plan_order *order = t->w->s->spare ? wall_spare_order(t->w) : t->w->order;
         if (t->w->scratch >= 0 && order && strcmp(order->cwd, BOX_HOME) == 0)
-                wall_left(t->w->scratch, order, &t->end);
+                wall_left(t->w, order, &t->end);
 
         t->end.blind = wall_is_blind(t->w);
         t->end.one_program = t->w->s->watch && !t->starts;

@@ -67,7 +67,7 @@ static bool allocate_plan(struct builder *b)
          * cover, and each directory that leads to one, by its name and by the target of a symlink. Rules: as
          * many as lead to the writable paths. */
         size_t tops = b->r->image ? b->r->image->top_count : 0;
-        b->step_cap = 64 + tops + machine_steps(b->r) + 3 * b->door_count + b->r->shut_count + held;
+        b->step_cap = 64 + tops + machine_steps(b->r) + 4 * b->door_count + b->r->shut_count + held;
         b->rule_cap = 32 + tops + 3 * b->door_count + held + written;
         b->p = arena_alloc(b->a, sizeof *b->p);
         b->o = arena_alloc(b->a, sizeof *b->o);

@@ -87,7 +87,7 @@ struct plan_request {
         const char *const *passed;      /* values for `env NAME` doors: "NAME=VALUE", NULL-terminated */
         const struct plan_file *files;
         size_t file_count;
-        const char *home, *home_real; /* the caller's, as named and as resolved; NULL: unknown */
+        const char *home, *home_real; /* the caller's, as named and as resolved; NULL: unknown, not needed */
         const char *cwd;              /* the caller's, absolute */
         const char *cwd_asked;        /* --cwd, absolute, or NULL */
         bool cwd_repository;          /* the working directory that will be used has a .git in it */

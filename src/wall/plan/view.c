@@ -576,12 +576,30 @@ static void add_keys(struct builder *b)
         }
 }
 
+/* What a program looks for below ~ is where the door shows it: a door below the caller's home has a link at
+ * the same place in the box's. */
+static void add_home_links(struct builder *b)
+{
+        for (size_t i = 0; b->r->home && i < b->door_count; i++) {
+                const struct door *d = &b->doors[i];
+                const char *home = b->r->home;
+                if (!door_is_of_files(d) || d->from_stock || b->r->seen[i].kind == SEEN_NOTHING || !home[1] ||
+                    !path_under(d->path, home) || strlen(d->path) == strlen(home) ||
+                    path_under(d->path, BOX_HOME) || door_covering(b, d->path, d))
+                        continue;
+
+                const char *link = arena_printf(b->a, BOX_HOME "%s", d->path + strlen(home));
+                (void) build_step(b, STEP_LINK, link, arena_str(b->a, d->path), 0);
+        }
+}
+
 /* The box's own files; nothing here shows a byte of the host's files. */
 static void add_built_ins(struct builder *b)
 {
         add_etc(b);
         add_scratch(b, BOX_HOME, "home");
         add_git_config(b);
+        add_home_links(b);
         if (b->p->authority)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
 
