@@ -186,9 +186,9 @@ for verb in $verbs; do
         has "$verb --help says how it is used" "$out" "usage: cordon $verb"
         is "help $verb says the same" "$(words "$verb" | xargs "$CORDON" help 2>&1)" "$out"
 done
-out=$("$CORDON" run --help)
+out=$("$CORDON" help -v run)
 for word in read write run env sock in out limit wall use expect; do
-        has "run --help names the door --$word" "$(printf '%s\n' "$out" | grep -E "^ +--$word( |\$)")" "--$word"
+        has "help -v run names the door --$word" "$(printf '%s\n' "$out" | grep -E "^ +--$word( |\$)")" "--$word"
 done
 has "run -h is help" "$("$CORDON" run -h 2>&1)" "usage: cordon run"
 # asks ARGUMENT...: the help that is asked for behind values and words is that of the verb.

@@ -6,10 +6,11 @@ c=$CORDON
 schema=contrib/policy.schema.json vim=contrib/vim/syntax/cordon.vim tm=contrib/vscode/syntaxes/cordon.tmLanguage.json
 lines() { tr -s ' |\n' '\n' | sed '/^$/d' | sort; }
 
-words=$("$c" help run | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep -vx trace | sed "s/^image$/root/" | lines) # --trace is short for --local trace, and --image adds `root`
+page=$("$c" help -v run | sed -e ':a' -e '$!{N;ba' -e '}' -e 's/\n \{10,\}/ /g') # a row goes on in lines of its own
+words=$(echo "$page" | sed -n '/^Doors/,/^$/s/^  --\([a-z]*\) .*/\1/p' | grep -vx trace | sed "s/^image$/root/" | lines) # --trace is short for --local trace, and --image adds `root`
 has "help tells the words" "$words" expect
-limits=$("$c" help run | sed -n 's/^  --limit "KEY VALUE"  *//p' | lines)
-walls=$("$c" help run | sed -n 's/^  --wall NAME .*: //p' | lines)
+limits=$(echo "$page" | sed -n 's/^  --limit "KEY VALUE"  *//p' | lines)
+walls=$(echo "$page" | sed -n 's/^  --wall NAME .*: //p' | lines)
 methods=$(sed -n '/const methods\[\]/,/};/p' src/policy/read/net_methods.c | grep -oE '"[A-Z]+"' | tr -d '"' | lines)
 effects=$(sed -n '/} effects\[\]/,/};/p' src/policy/decide/effect_parse.c | grep -oE 'EFFECT_[A-Z]+' | sed 's/EFFECT_//' | tr 'A-Z' 'a-z' | lines)
 types=$(sed -n '/const types\[\]/,/};/p' src/policy/show/policy_names.c | grep -oE '"[a-z]+"' | tr -d '"' | lines)

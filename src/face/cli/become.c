@@ -20,7 +20,8 @@ static const char *program_of(int argc, char **argv)
                 at++;
 
         if (at < argc && strcmp(argv[at], "help") == 0)
-                at++;
+                for (at++; at < argc && argv[at][0] == '-';)
+                        at++;
 
         const struct cli_verb *v = at < argc ? cli_verb_named(argc - at, argv + at, &words) : NULL;
         return v && v->program ? v->program : first ? first->program : NULL;

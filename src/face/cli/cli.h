@@ -317,7 +317,7 @@ struct cli_progress_out {
 void cli_progress_sink(void *ctx, const void *data, size_t len);
 /* Writes to the FILE that ctx is. */
 void cli_sink(void *ctx, const void *data, size_t len);
-void cli_help_verb(const struct cli_verb *v);
+void cli_help_verb(const struct cli_verb *v, bool all);
 /* help.c: takes the options of the verb that is run, in the order that its words have. Returns the index of
  * the first word, or -1 after reporting an error, also about the number of words. cli_take_doors(): the same
  * with the doors of a policy. */

@@ -77,7 +77,7 @@ int cli_main(int argc, char **argv, const struct cli_verb *verbs, size_t count)
         argc -= words;
         argv += words;
         if (v->name[0] != '_' && cli_help_asked(argc, argv, v)) /* not for words that are completed */
-                return cli_help_verb(v), all_said(0);
+                return cli_help_verb(v, false), all_said(0);
 
         cli_verb_is(v);
         bool json = cli_asked(argc, argv, v, "json"); /* before the verb orders its words */

@@ -9,17 +9,85 @@
 #include <stdio.h>
 #include <string.h>
 
-static void print_options(const struct cli_verb *v)
+/* Doors and options of `run` that few people type: its page only names them, `cordon help -v run` has them
+ * all. */
+static const char *const rare[] = {
+        "box",           "doc",      "sock",    "sign",           "decrypt",       "dev",
+        "tool",          "in",       "out",     "stdout",         "stderr",        "limit",
+        "wall",          "local",    "rule",    "warm",           "expect",        "trace",
+        "handle",        "arg-dirs", "stage",   "places",         "answers",       "record",
+        "ledger",        "rm",       "in-from", "require-ledger", "require-limit", "status-fd",
+        "passphrase-fd", "observe",  "trip",    "pool",           "canary",        "canary-share",
+        "canary-bound",  "fuel",     "entry",   "interpret",      "interactive",
+};
+
+static bool is_rare(const struct cli_verb *v, const char *name)
+{
+        for (size_t i = 0; strcmp(v->name, "run") == 0 && i < sizeof rare / sizeof *rare; i++)
+                if (strcmp(rare[i], name) == 0)
+                        return true;
+
+        return false;
+}
+
+enum { WIDTH = 100, LEFT = 33 };
+
+/* Two columns; the second goes on in lines of its own. */
+static void print_row(const char *left, const char *text)
+{
+        size_t room = WIDTH - LEFT, long_left = strlen(left) + 3 > LEFT;
+        (void) printf("  %-30s%s", left, long_left ? "" : " ");
+        if (long_left && strlen(left) + 3 + strlen(text) > WIDTH)
+                (void) printf("\n%*s", LEFT, "");
+        else if (long_left)
+                (void) putchar(' ');
+
+        for (size_t n = strlen(text); n > room; n = strlen(text)) {
+                const char *cut = memrchr(text, ' ', room + 1);
+                if (!cut)
+                        break;
+                (void) printf("%.*s\n%*s", (int) (cut - text), text, LEFT, "");
+                text = cut + 1;
+        }
+
+        (void) puts(text);
+}
+
+static void print_rare(bool doors)
+{
+        const char *word, *synopsis, *help;
+        size_t column = (size_t) printf("  More:");
+        for (size_t i = 0; i < sizeof rare / sizeof *rare; i++) {
+                bool door = strcmp(rare[i], "trace") == 0;
+                for (size_t k = 0; !door && cordon_word_help(k, &word, &synopsis, &help); k++)
+                        door = strcmp(word, rare[i]) == 0;
+
+                if (door != doors)
+                        continue;
+                if (column + strlen(rare[i]) + 3 > WIDTH)
+                        column = (size_t) printf("\n       ") - 1;
+                column += (size_t) printf(" --%s", rare[i]);
+        }
+
+        (void) putchar('\n');
+}
+
+static void print_options(const struct cli_verb *v, bool all)
 {
         for (const struct cli_option *o = cli_option_next(v, NULL); o; o = cli_option_next(v, o)) {
                 char left[64];
+                if (!all && is_rare(v, o->name))
+                        continue;
                 char letter[8] = "    ";
                 if (o->letter)
                         (void) snprintf(letter, sizeof letter, "-%c, ", o->letter);
                 (void) snprintf(left, sizeof left, "%s--%s%s%s", letter, o->name, o->arg ? " " : "",
                                 o->arg ? o->arg : "");
-                (void) printf("  %-30s %s\n", left, o->help);
+                print_row(left, o->help);
         }
+
+        if (!all && strcmp(v->name, "run") == 0)
+                print_rare(false);
 }
 
 /* A line of a policy names several paths, and more; an option opens one door. */
@@ -43,7 +111,7 @@ static void print_limits(void)
         (void) printf("\n");
 }
 
-static void print_words(void)
+static void print_words(const struct cli_verb *v, bool all)
 {
         const char *word, *synopsis, *help;
 
@@ -51,23 +119,32 @@ static void print_words(void)
                 "\nDoors (what no door opens is closed; cordon.policy(5) has each as a line of a file):\n");
         for (size_t i = 0; cordon_word_help(i, &word, &synopsis, &help); i++) {
                 char left[64];
+                if (!all && is_rare(v, word))
+                        continue;
                 int n = (int) first_words(synopsis);
                 const char *quote = memchr(synopsis, ' ', (size_t) n) ? "\"" : "";
                 (void) snprintf(left, sizeof left, "--%s %s%.*s%s", word, quote, n, synopsis, quote);
-                (void) printf("  %-30s %s\n", left, help);
+                print_row(left, help);
         }
 
-        (void) printf("  %-30s %s\n", "--trace", "short for --local trace");
-        (void) printf("  %-30s %s\n", "-p, --policy FILE",
-                      "add the doors of a policy file, or of a stock policy");
+        if (all)
+                print_row("--trace", "short for --local trace");
+        print_row("-p, --policy FILE", "add the doors of a policy file, or of a stock policy");
+        if (!all)
+                print_rare(true);
         print_limits();
 }
+
+static const char exit_statuses[] =
+        "Exit status of run: the command's own; 128+N signal N;\n123 output rejected; 124 limit reached; "
+        "125 cordon failed; 126 cannot execute; 127 not found.\n";
 
 /* Examples. */
 static const struct {
         const char *verb, *text;
 } examples[] = {
         { "run",
+          "Without doors it sees the host's programs read-only, a private home and /tmp, and no network.\n\n"
           "  cordon run --read . -- pytest                   read this directory\n"
           "  cordon run --edit . -- npm install              change an overlay; then cordon diff, cordon "
           "apply\n"
@@ -108,20 +185,20 @@ static void print_group(const char *group)
         }
 }
 
-void cli_help_verb(const struct cli_verb *v)
+void cli_help_verb(const struct cli_verb *v, bool all)
 {
         (void) printf("usage: cordon %s%s%s\n\n%c%s.\n", v->name, v->synopsis[0] ? " " : "", v->synopsis,
                       toupper((unsigned char) v->help[0]), v->help + 1);
         print_examples(v->name);
         if (v->takes_doors && strcmp(v->name, "run") == 0)
-                print_words();
+                print_words(v, all);
         else if (v->takes_doors)
                 (void) printf("\nDoors and limits: as for run (cordon help run)\n");
 
         if (cli_option_next(v, NULL))
                 (void) printf("\nOptions:\n");
 
-        print_options(v);
+        print_options(v, all);
         print_group(v->name);
         char page[64], *last;
         (void) snprintf(page, sizeof page, "%s", v->name);
@@ -131,7 +208,11 @@ void cli_help_verb(const struct cli_verb *v)
         for (char *c = page; (c = strchr(c, ' '));)
                 *c = '-';
 
-        (void) printf("\nMore: man cordon-%s\n", page);
+        if (strcmp(v->name, "run") == 0)
+                (void) printf("\n%s", exit_statuses);
+
+        (void) printf("\nMore: %sman cordon-%s\n",
+                      all || strcmp(v->name, "run") ? "" : "cordon help -v run, ", page);
 }
 
 static const char *const groups[] = {
@@ -156,10 +237,7 @@ static void print_all(void)
                                 (void) printf("  %-10s %s\n", v[i].name, v[i].help);
         }
 
-        (void) printf(
-                "\n`cordon help COMMAND` describes a command. Exit status of run: the command's own; 128+N "
-                "signal N;\n123 output rejected; 124 limit reached; 125 cordon failed; 126 cannot execute; "
-                "127 not found.\n");
+        (void) printf("\n`cordon help COMMAND` describes a command. %s", exit_statuses);
 }
 
 /* The verb whose second word this is, or the one with the nearest spelling. */
@@ -270,7 +348,7 @@ int verb_group(int argc, char **argv)
         if (cli_take(argc, argv, NULL) < 0)
                 return EXIT_CORDON;
 
-        return cli_help_verb(cli_verb_now()), 0;
+        return cli_help_verb(cli_verb_now(), true), 0;
 }
 
 int verb_help(int argc, char **argv)
@@ -278,7 +356,8 @@ int verb_help(int argc, char **argv)
         if (argc < 2)
                 return print_all(), 0;
 
-        int at = cli_take(argc, argv, NULL), words = 0;
+        struct cli_shared o = { 0 };
+        int at = cli_take(argc, argv, &o), words = 0;
         if (at < 0)
                 return EXIT_CORDON;
 
@@ -290,7 +369,7 @@ int verb_help(int argc, char **argv)
         if (argc - at > words)
                 return cli_usage("only one command can be given");
 
-        return cli_help_verb(v), 0;
+        return cli_help_verb(v, o.verbose), 0;
 }
 
 #if defined(__x86_64__)
