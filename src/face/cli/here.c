@@ -170,5 +170,8 @@ void cli_here_still_empty(const struct cli_end *o)
         if (word.failed)
                 return;
         cli_note("note: %s did not exist, and was an empty file in the box", buf_str(&word));
-        (void) fprintf(stderr, "hint: a directory ends in a slash: %s/\n", buf_str(&word));
+        (void) fprintf(stderr,
+                       "hint: a directory ends in a slash: %s/; to be replaced by a rename, a file needs a "
+                       "door to its directory\n",
+                       buf_str(&word));
 }
