@@ -356,3 +356,18 @@ bool path_join(const char *start, const char *path, char *ret, size_t cap)
         ret[n] = '\0';
         return true;
 }
+
+bool str_is_run(const char *id)
+{
+        static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
+        for (int part = 0; part < 2; part++) {
+                size_t n = strspn(id, part == 0 ? digits : hex);
+                if (n == 0 || id[n] != '-')
+                        return false;
+                id += n + 1;
+        }
+
+        return strlen(id) == 16 && strspn(id, hex) == 16;
+}
+
+int str_run_shown(const char *id) { return (int) strlen(id) - (str_is_run(id) ? 12 : 0); }

@@ -42,6 +42,13 @@ size_t str_parent(const char *path, size_t n);
 /* Is the last part of a path a name that people give to directories ("build"), or does it end in a slash? */
 bool str_names_directory(const char *path);
 
+/* Is it the whole id of a run, as limit_name() makes them: pid, start time and 16 digits, the last two
+ * hexadecimal? Then only its own socket or file needs to be looked at. */
+bool str_is_run(const char *id);
+/* How much of an id a person is shown, for "%.*s": up to the first four of the digits at its end, which are
+ * random. Wherever a run is named, a prefix that no other run has is enough. */
+int str_run_shown(const char *id);
+
 /* How far `word` is from `given`: less is nearer, STR_TOO_FAR is not a candidate. One typo ranks first, then
  * a prefix, then an abbreviation ("rd" for "read"), then more typos, up to a third of `given`: a far guess
  * would mislead. */

@@ -15,6 +15,8 @@
 #   remove PATH...           with all below it, also what nobody may enter
 #   soon COMMAND...          waits until it holds. A busy machine may take long for what is done at once on another: up to
 #                            twenty seconds; what does not come by then is found by who looks for it
+# short RUN: as much of its id as a person is shown.
+short() { echo "${1%????????????}"; }
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"

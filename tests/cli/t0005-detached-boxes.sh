@@ -19,7 +19,7 @@ for who in root as_user; do
         ok "$who: and prints the run id" test "$(echo "$id" | grep -Ec '^[0-9]+-[0-9a-f]+-[0-9a-f]{16}$')" = 1
         is "$who: and nothing else" "$(wc -l <out):$(cat err)" "1:"
         soon says "$n" said && soon says "$n" erred
-        has "$who: ps lists it" "$($c ps)" "$id"
+        has "$who: ps lists it" "$($c ps)" "$(short "$id")"
         has "$who: with its name" "$($c ps | grep "$id")" "$n"
         has "$who: and its command" "$($c ps | grep "$id")" sleep
         odd=$($c run -d -- sh -c 'sleep 60' "$(printf '\033[2J\nforged\342\200\256')")
@@ -65,7 +65,7 @@ name $n
         ok "$who: at once for one that does not ignore TERM ($ms ms)" test $ms -lt 8000
         ok "$who: the keeper is gone" soon dead "$keeper"
         ok "$who: init is gone" soon dead "$init"
-        hasnt "$who: ps does not list it any more" "$($c ps)" "$id"
+        hasnt "$who: ps does not list it any more" "$($c ps)" "$(short "$id")"
         $c ps "$id" >out 2>err
         is "$who: inspect of one that is gone gives 125" $? 125
         has "$who: with an error" "$(cat err)" 'cordon: error:'

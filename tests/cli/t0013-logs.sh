@@ -32,7 +32,7 @@ for who in root as_user; do
         is "$who: by the beginning of it" "$($c logs "${id%-*}" | cksum)" "$(cksum <after)"
         is "$who: -f of one that is over does not wait" "$($who timeout 5 "$CORDON" logs --follow "$id" | cksum)" "$(cksum <after)"
         is "$who: its owner alone can read it" "$(stat -c %a "$state/logs" "$state/logs/$id" | tr '\n' ' ')" "700 600 "
-        hasnt "$who: ps lists boxes that run" "$($c ps)" "$id"
+        hasnt "$who: ps lists boxes that run" "$($c ps)" "$(short "$id")"
         id2=$($c run -d --name "$n" --time 30s -- echo second)
         over "$id2"
         is "$who: of two with one name, the newest" "$($c logs "$n")" second

@@ -27,7 +27,7 @@ for who in root as_user; do
         is "$who: only what is named" "$(cordon diff --name-only "$run" src)" "src/b"
         has "$who: colour when it is asked for" "$(cordon diff --color always "$run")" "$(printf '\033[32m+2')"
         hasnt "$who: none into a file" "$out" "$(printf '\033')"
-        has "$who: the list has it" "$(cordon diff --list)" "$run"
+        has "$who: the list has it" "$(cordon diff --list)" "$(short "$run")"
         has "$who: in JSON" "$(cordon diff --list --json | jq -r '.[].run')" "$run"
         has "$who: the run says what it left" "$($who "$CORDON" run --no-stdin --edit "$D/p" -- sh -c "echo x >$D/p/a" 2>&1)" "1 change in an overlay, 0 flagged: cordon diff"
         cordon discard --yes >/dev/null
@@ -218,7 +218,7 @@ n"
         cordon apply --as-patch "$D/patch3" "$run" >out
         is "$who: a patch with something in it is a success" $? 0
         has "$who: what is flagged is told as apply tells it" "$(cat out)" "held back: Jenkinsfile: a build server runs it"
-        has "$who: with how to have it" "$(cat out)" "not applied: 4 flagged entries; to apply them: cordon apply --flagged git-hook --flagged startup --flagged ci $run"
+        has "$who: with how to have it" "$(cat out)" "not applied: 4 flagged entries; to apply them: cordon apply --flagged git-hook --flagged startup --flagged ci $(short "$run")"
         is "$who: and named in the patch" "$(grep -c '^# not in this patch: \(Jenkinsfile\|.bashrc\|.husky\|.husky/pre-push\): ' "$D/patch3")" 4
         is "$who: git takes the rest" "$(git -c safe.directory='*' -C "$D/git" apply "$D/patch3" 2>&1; cat "$D/git/a" "$D/git/Jenkinsfile"; ls -A "$D/git" | tr '\n' ' ')" "new
 all:

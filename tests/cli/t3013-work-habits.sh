@@ -248,7 +248,7 @@ for size in (4000, 1000, 300, 100, 30, 10, 3, 1):
         has "$who: an older content of the same size is in the way, too" "$(cordon apply "$run")" "conflict: a: the overlay does not hold what the box left"
         has "$who: diff says so" "$(cordon diff "$run")" "the overlay does not hold what the box left"
         has "$who: no run goes on in it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "a: the overlay does not hold what the box left"
-        has "$who: and it is still there" "$(cordon diff --list)" "$run"
+        has "$who: and it is still there" "$(cordon diff --list)" "$(short "$run")"
         had=$(cordon diff --list --json | jq length)
         has "$who: nor in a copy of it" "$(cordon run -q --no-stdin --on "$run" --copy --edit "$D/p" -- true)" "a: the overlay does not hold what the box left"
         is "$who: of which nothing is left" "$(cordon diff --list --json | jq length)" "$had"

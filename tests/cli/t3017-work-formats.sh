@@ -22,7 +22,7 @@ for v in layer-0 layer-1; do
         old $v sealed
         is "$v: diff" "$(cordon diff --json "$run" | jq -r '.entries[] | "\(.path) \(.change | join(","))"' | tr '\n' ' ')" "a changed b deleted d mode n added "
         is "$v: nothing is in the way" "$(cordon diff --json "$run" | jq -r '[.entries[].conflict] | map(select(.)) | length')" 0
-        has "$v: the list" "$(cordon diff --list)" "$run       waiting"
+        has "$v: the list" "$(cordon diff --list)" "$(short $run)       waiting"
         cordon apply "$run" >out || fail "$v: apply" "$(cat out)"
         is "$v: apply" "$(now)" "$after"
         cordon undo "$run" >out || fail "$v: undo" "$(cat out)"
@@ -53,7 +53,7 @@ for v in layer-0 layer-1; do
                 is "$v, $stage: and it can be undone" "$(now)" "$before"
         done
         old $v "done"
-        has "$v: one that has landed is known as applied" "$(cordon diff --list)" "$run       applied"
+        has "$v: one that has landed is known as applied" "$(cordon diff --list)" "$(short $run)       applied"
         cordon undo "$run" >out || fail "$v: undo of an earlier apply" "$(cat out)"
         is "$v: and can be undone" "$(now)" "$before"
         old $v "done" && echo later >"$D/p/a"
@@ -67,7 +67,7 @@ for verb in diff apply undo discard; do
         has "$verb refuses a layer of a later format" "$(cordon $verb "$run")" "the overlay $run was written by a later cordon: its format is 4, and this one reads up to 3"
 done
 has "so does a run on it" "$(cordon run -q --no-stdin --on "$run" --edit "$D/p" -- true)" "was written by a later cordon"
-has "the list shows it" "$(cordon diff --list)" "$run       later"
+has "the list shows it" "$(cordon diff --list)" "$(short $run)       later"
 sums >got
 ok "nothing of it was touched" cmp want got
 is "nor of the tree" "$(now)" "$before"

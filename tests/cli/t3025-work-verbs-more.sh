@@ -9,21 +9,21 @@ for who in root as_user; do
         fresh 'echo a >a'
         edit 'echo b >>a; echo n >new'
         is "$who: discard without a name is refused" "$(cd "$D/p" && status $who "$CORDON" discard)" 125
-        has "$who: it says what to do" "$(cat "$T/err")" "cordon discard $run, or --yes"
+        has "$who: it says what to do" "$(cat "$T/err")" "cordon discard $(short "$run"), or --yes"
         has "$who: and lists the layers" "$(cat "$T/err")" "waiting"
-        has "$who: the layer is there" "$(cordon diff --list)" "$run"
+        has "$who: the layer is there" "$(cordon diff --list)" "$(short "$run")"
         is "$who: also with --json, one value" "$(cd "$D/p" && $who "$CORDON" discard --json 2>/dev/null | jq -s 'length')" 1
-        has "$who: the layer is still there" "$(cordon diff --list)" "$run"
+        has "$who: the layer is still there" "$(cordon diff --list)" "$(short "$run")"
         answer n
-        has "$who: on a terminal it asks" "$said" "discard the overlay $run?"
-        has "$who: no is no" "$(cordon diff --list)" "$run"
+        has "$who: on a terminal it asks" "$said" "discard the overlay $(short "$run")?"
+        has "$who: no is no" "$(cordon diff --list)" "$(short "$run")"
         answer ''
-        has "$who: no answer is no" "$(cordon diff --list)" "$run"
+        has "$who: no answer is no" "$(cordon diff --list)" "$(short "$run")"
         answer y
-        hasnt "$who: yes is yes" "$(cordon diff --list)" "$run"
+        hasnt "$who: yes is yes" "$(cordon diff --list)" "$(short "$run")"
         edit 'echo c >>a'
         (cd "$D/p" && cordon discard --yes >/dev/null)
-        hasnt "$who: --yes does not ask" "$(cordon diff --list)" "$run"
+        hasnt "$who: --yes does not ask" "$(cordon diff --list)" "$(short "$run")"
 
         # Of many the newest ten.
         for _ in 1 2 3 4 5 6 7 8 9 10 11; do
@@ -39,7 +39,7 @@ for who in root as_user; do
         edit 'echo 2 >>a; echo 2 >>b; echo 2 >>d/c; mkdir n; echo n >n/f'
         cordon apply "$run" d >/dev/null && cordon apply "$run" a n/f >/dev/null
         is "$who: the rest is discarded" "$(cd "$D/p" && cordon discard --yes)" \
-                "cordon: discarded the rest of overlay $run; revert the applied part: cordon undo $run"
+                "cordon: discarded the rest of overlay $(short "$run"); revert the applied part: cordon undo $(short "$run")"
         is "$who: and does not wait any more" "$(cordon diff --name-only "$run")$(cordon diff --list --json | jq -c '[.[] | select(.run == "'"$run"'") | .state, .entries]')" '["applied",0]'
         is "$who: undo takes back one apply" "$(cd "$D/p" && cordon undo >/dev/null && cat a d/c && ls)" "a
 c
@@ -50,7 +50,7 @@ d"
         is "$who: and the other" "$(cordon undo "$run" >/dev/null && cat "$D/p/d/c")" c
         is "$who: the whole layer waits again" "$(cordon diff --name-only "$run" | tr '\n' ' ')" "a b d/c n n/f "
         cordon apply "$run" a >/dev/null && cordon discard "$run" >/dev/null
-        is "$who: a second discard removes it" "$(cordon discard "$run") $(cordon diff --list | grep -c "$run")" "cordon: discarded overlay $run 0"
+        is "$who: a second discard removes it" "$(cordon discard "$run") $(cordon diff --list | grep -c "$(short "$run")")" "cordon: discarded overlay $(short "$run") 0"
 
         fresh 'echo a >a'
         # More messages than a pipe holds, and nobody reads them.

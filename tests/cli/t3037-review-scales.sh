@@ -66,9 +66,9 @@ for who in root as_user; do
         cordon apply "$run" >out
         is "$who: the new directory is held back" "$(landed)$(ls "$D/p" | tr '\n' ' ')" "./a ./old/n ./old/sub/n a old "
         is "$who: in one line" "$(grep 'held back: v' out)" "held back: v/: 17 entries, a new directory: new executable [executable]"
-        has "$who: with a line that takes it" "$(cat out)" "not applied: 18 flagged entries; to apply them: cordon apply --flagged executable $run"
+        has "$who: with a line that takes it" "$(cat out)" "not applied: 18 flagged entries; to apply them: cordon apply --flagged executable $(short "$run")"
         cordon apply "$run" v >out
-        is "$who: naming it holds it back still, with a line for it" "$(tail -n 1 out)" "cordon: not applied: 17 flagged entries; to apply them: cordon apply --flagged executable $run v"
+        is "$who: naming it holds it back still, with a line for it" "$(tail -n 1 out)" "cordon: not applied: 17 flagged entries; to apply them: cordon apply --flagged executable $(short "$run") v"
         cordon apply "$run" v/bin/pip >out || fail "$who: one of it" "$(cat out)"
         is "$who: one file by its own name lands with its directories" "$(landed)" "./a ./old/n ./old/sub/n ./v/bin/pip "
         cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
@@ -77,7 +77,7 @@ for who in root as_user; do
         cordon undo "$run" >out || fail "$who: undo" "$(cat out)"
         cordon apply --flagged executable "$run" v >out || fail "$who: the line" "$(cat out)"
         is "$who: the line takes all of it" "$(landed | wc -w) $(ls "$D/p/v" | tr '\n' ' ')" "17 bin lib "
-        has "$who: one entry is it, and what never lands has no line" "$(cordon apply "$run")" "not applied: 1 flagged entry; cordon diff $run shows it"
+        has "$who: one entry is it, and what never lands has no line" "$(cordon apply "$run")" "not applied: 1 flagged entry; cordon diff $(short "$run") shows it"
         cordon discard "$run" >/dev/null
 
         # An entry of two kinds needs both; a fifo never lands.

@@ -14,7 +14,7 @@ for who in root as_user; do
         is "$who: so are several" "$(here_ diff --name-only src h | tr '\n' ' ')" "h src/a.py "
         is "$who: one by its whole path" "$(here_ diff --name-only "$D/p/h")" h
         here_ apply src/a.py >out
-        has "$who: apply takes one" "$(cat out) $(tail -n 1 "$D/p/src/a.py") $(ls "$D/p" | tr '\n' ' ')" "applied 1 entry; revert: cordon undo $run 2 README other src "
+        has "$who: apply takes one" "$(cat out) $(tail -n 1 "$D/p/src/a.py") $(ls "$D/p" | tr '\n' ' ')" "applied 1 entry; revert: cordon undo $(short "$run") 2 README other src "
         is "$who: a path that is not changed is none" "$(here_ apply other)" "cordon: error: no overlay other
 cordon: hint: \`cordon diff --list\` shows the overlays, \`cordon diff --name-only\` the changed paths"
         has "$who: before -- it is the layer" "$(here_ diff --name-only README -- h)" "no overlay README"

@@ -102,7 +102,12 @@ for who in $whos; do
         # --in-from, trace context, reply
         $who "$CORDON" run -q --name later --in-from "$run" -- true </dev/null
         has "$who: --in-from is a parent" "$(log --json --box later --kind start)" "\"parents\":[\"$run.end\"]"
-        has "$who: --in-from takes no name" "$($who "$CORDON" run --in-from later -- true 2>&1)" "--in-from takes a run id"
+        for start in later "$(short "$run")"; do
+                $who "$CORDON" run -q --name after --in-from "$start" -- true </dev/null
+        done
+        is "$who: so are a box's name and the start of an id" "$(log --json --box after --kind start | jq -r '.parents[]' | tr '\n' ' ')" \
+                "$(log --json --box later --kind end | jq -r .id) $run.end "
+        has "$who: --in-from takes no name of nothing" "$($who "$CORDON" run --in-from nonesuch -- true 2>&1)" "--in-from takes a run id"
         has "$who: --in-from takes only ids" "$($who "$CORDON" run --in-from 'a b' -- true 2>&1)" "--in-from takes a run id"
         parent=00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01
         $who env TRACEPARENT=$parent "$CORDON" run -q --name traced -- env >env.txt </dev/null

@@ -86,7 +86,7 @@ for who in root as_user; do
         is "$who: no session is left" "$(rows "$S")$(rows "$S-2")" ""
         is "$who: one that is over takes no command" "$(status in_s -- true)" 125
         has "$who: and says so" "$(cat "$T/err")" "no session named"
-        has "$who: an end of one that is over says where its changes are" "$(run session end "$S" 2>&1)" "changes of $S: cordon diff $id, then cordon apply $id"
+        has "$who: an end of one that is over says where its changes are" "$(run session end "$S" 2>&1)" "changes of $S: cordon diff $(short "$id"), then cordon apply $(short "$id")"
         has "$who: and where its end stands" "$(in_s -- true 2>&1)" "cordon ledger show $S"
         is "$who: to programs as well" "$(in_s --json -- true 2>&1 | tail -n 1 | jq -r .error.code)" gone
         is "$who: the changes wait" "$(run diff --name-only "$id" 2>/dev/null | sort | paste -s -d ' ')" "new old"
@@ -98,8 +98,8 @@ for who in root as_user; do
         for verb in apply "discard --yes"; do
                 # shellcheck disable=SC2086
                 is "$who: $verb does not choose between two of one name" "$(status run $verb "$S")" 125
-                has "$who: and lists the first" "$(cat "$T/err")" "$id ("
-                has "$who: and the second" "$(cat "$T/err")" "$again ("
+                has "$who: and lists the first" "$(cat "$T/err")" "$(short "$id") ("
+                has "$who: and the second" "$(cat "$T/err")" "$(short "$again") ("
         done
         run discard --yes "$id" "$fork" "$again" >/dev/null 2>&1
         is "$who: no overlay is left" "$(run diff --list --json)" "[]"

@@ -20,7 +20,7 @@ for who in root as_user; do
         id=$(run session new "$S" --edit . --memory 64M)
         is "$who: the session's memory ends a command with it" "$(status in_s --json -- sh -c 'echo kept >f; exec tail /dev/zero')" 124
         has "$who: it says so" "$(cat "$T/err")" 'the session ended: limit `memory` reached'
-        has "$who: and where the changes are" "$(cat "$T/err")" "cordon diff $id"
+        has "$who: and where the changes are" "$(cat "$T/err")" "cordon diff $(short "$id")"
         is "$who: as JSON" "$(tail -n 1 "$T/err" | jq -c '[.end, .limit, .session, .session_over]')" "[\"limit\",\"memory\",\"$id\",true]"
         is "$who: they are there" "$(run diff --name-only "$S")" f
         is "$who: the ledger has the limit" "$(run log --run "$id" --json | jq -r 'select(.kind == "limit") | .target + " " + .result')" "memory ended the run"

@@ -223,6 +223,27 @@ static void test_shell__quotes_where_it_must(void)
         }
 }
 
+static void test_run__is_shown_by_its_start(void)
+{
+        static const struct {
+                const char *id;
+                bool whole;
+                int shown;
+        } rows[] = {
+                { "4711-1a2b3c-9f3e0000effffffc", true, 16 },
+                { "4711-1a2b3c-9f3e0000effffffc0", false, 29 },
+                { "4711-1a2b3c-9f3e", false, 16 },
+                { "4711-1a2b3c", false, 11 },
+                { "471x-1a2b3c-9f3e0000effffffc", false, 28 },
+                { "view-1a2b3c-00000000", false, 20 },
+                { "", false, 0 },
+        };
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+                CHECK_INT(str_is_run(rows[i].id), rows[i].whole);
+                CHECK_INT(str_run_shown(rows[i].id), rows[i].shown);
+        }
+}
+
 static const struct test_case cases[] = {
         CASE(test_str__numbers_are_plain_digits),
         CASE(test_str__sizes_and_durations_have_exact_units),
@@ -235,5 +256,6 @@ static const struct test_case cases[] = {
         CASE(test_parent__climbs_to_the_top),
         CASE(test_join__is_clean_or_does_not_fit),
         CASE(test_shell__quotes_where_it_must),
+        CASE(test_run__is_shown_by_its_start),
 };
 TEST_MAIN(cases)

@@ -2,6 +2,7 @@
 /* face/cli/cmd_apply.c - `cordon apply`, `undo`, `discard` and `fork`: verbs that change an overlay. */
 #include "base/buf.h"
 #include "base/shell.h"
+#include "base/str.h"
 #include "face/cli/cli.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static void put_command(const cordon_work_outcome *r, const struct apply *a, con
                 buf_shell(out, a->to);
         }
 
-        buf_printf(out, " %s", r->run);
+        buf_printf(out, " %.*s", str_run_shown(r->run), r->run);
         for (; paths && *paths; paths++) {
                 buf_putc(out, ' ');
                 buf_shell(out, *paths);
@@ -72,12 +73,12 @@ static void tell_held(const cordon_work_outcome *r, const struct apply *a, const
                 cli_note("not applied: %zu flagged %s; to apply %s: %s", held, plural(held),
                          held == 1 ? "it" : "them", buf_str(&command));
         else if (held > 0)
-                cli_note("not applied: %zu flagged %s; cordon diff %s shows %s", held, plural(held), r->run,
-                         held == 1 ? "it" : "them");
+                cli_note("not applied: %zu flagged %s; cordon diff %.*s shows %s", held, plural(held),
+                         str_run_shown(r->run), r->run, held == 1 ? "it" : "them");
 
         if (r->closed > 0)
-                cli_note("not applied: %zu %s in directories that you cannot change; kept in overlay %s",
-                         r->closed, plural(r->closed), r->run);
+                cli_note("not applied: %zu %s in directories that you cannot change; kept in overlay %.*s",
+                         r->closed, plural(r->closed), str_run_shown(r->run), r->run);
 }
 
 static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const char *const *paths)
@@ -89,14 +90,14 @@ static int tell_apply(const cordon_work_outcome *r, const struct apply *a, const
                 cli_note("error: nothing was applied: %zu %s", r->conflicts,
                          r->conflicts == 1 ? "conflict" : "conflicts");
                 cli_note("hint: compare: cordon diff --theirs PATH; skip: --all-but PATH; merge by hand: "
-                         "--as-patch FILE; or give up: cordon discard %s",
-                         r->run);
+                         "--as-patch FILE; or give up: cordon discard %.*s",
+                         str_run_shown(r->run), r->run);
                 return 1;
         }
 
         if (r->applied > 0 && !a->patch)
-                cli_note("applied %zu %s%s%s; revert: cordon undo %s", r->applied, plural(r->applied),
-                         a->to ? " to " : "", a->to ? a->to : "", r->run);
+                cli_note("applied %zu %s%s%s; revert: cordon undo %.*s", r->applied, plural(r->applied),
+                         a->to ? " to " : "", a->to ? a->to : "", str_run_shown(r->run), r->run);
 
         tell_held(r, a, paths);
         if (r->applied + r->held == 0)
@@ -209,7 +210,7 @@ int verb_undo(int argc, char **argv)
                 return 1;
         }
 
-        cli_note("reverted; overlay %s can be applied again", r.run);
+        cli_note("reverted; overlay %.*s can be applied again", str_run_shown(r.run), r.run);
         return 0;
 }
 
@@ -239,10 +240,10 @@ static int discard_one(const char *which, bool json)
                          "directory, work/.kept-%s",
                          run, run);
         else if (r == 1)
-                cli_note("discarded the rest of overlay %s; revert the applied part: cordon undo %s", run,
-                         run);
+                cli_note("discarded the rest of overlay %.*s; revert the applied part: cordon undo %.*s",
+                         str_run_shown(run), run, str_run_shown(run), run);
         else
-                cli_note("discarded overlay %s", run);
+                cli_note("discarded overlay %.*s", str_run_shown(run), run);
 
         return 0;
 }
@@ -273,7 +274,8 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
                 return true;
 
         if (!isatty(0) || !isatty(2)) {
-                (void) cli_usage("which overlay? the newest: cordon discard %s, or --yes", run);
+                (void) cli_usage("which overlay? the newest: cordon discard %.*s, or --yes",
+                                 str_run_shown(run), run);
                 (void) cordon_work_list(cli_context(), 0, put_newest, stderr, &e);
                 return false;
         }
@@ -281,7 +283,7 @@ static bool is_agreed(const struct discard *d, const char *run, int *ret_status)
         if (cordon_work_list(cli_context(), 0, put_newest, stderr, &e) < 0)
                 return *ret_status = cli_error(&e), false;
 
-        (void) fprintf(stderr, "discard the overlay %s? [y/N] ", run);
+        (void) fprintf(stderr, "discard the overlay %.*s? [y/N] ", str_run_shown(run), run);
         if (fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y'))
                 return true;
 

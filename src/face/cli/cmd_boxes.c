@@ -15,7 +15,8 @@
 static void print_row(const struct json *o)
 {
         const struct json *command = json_get(o, "command");
-        (void) printf("%-34s %-16s %8llds  ", cli_text_of(o, "run"), cli_text_of(o, "name"),
+        const char *run = cli_text_of(o, "run");
+        (void) printf("%-22.*s %-16s %8llds  ", str_run_shown(run), run, cli_text_of(o, "name"),
                       (long long) json_int(o, "age_ms") / 1000);
         for (const struct json *w = command ? command->child : NULL; w; w = w->next) {
                 char shown[41]; /* an argument may be an untrusted file name */
@@ -73,9 +74,8 @@ static int show_box(const char *box, bool json)
 
 int verb_ps(int argc, char **argv)
 {
-        static const struct cli_box_list all = {
-                "RUN                                NAME                   AGE  COMMAND", print_row, false
-        };
+        static const struct cli_box_list all = { "RUN                    NAME                   AGE  COMMAND",
+                                                 print_row, false };
         struct cli_shared o = { 0 };
         int at = cli_take(argc, argv, &o);
         return at < 0 ? EXIT_CORDON : at < argc ? show_box(argv[at], o.json) : cli_boxes_list(&all, o.json);

@@ -457,10 +457,10 @@ static int print_id(const struct run *r, const char *id, int n)
 }
 
 /* To a person: what to type next. */
-static void say_next(const struct run *r, const char *id, int n)
+static void say_next(const struct run *r, const char *id)
 {
         const char *name = r->set[CORDON_NAME] ? r->set[CORDON_NAME] : id;
-        int len = r->set[CORDON_NAME] ? (int) strlen(name) : n;
+        int len = r->set[CORDON_NAME] ? (int) strlen(name) : str_run_shown(id);
         const char *time = r->set[CORDON_SESSION_TIME], *idle = r->set[CORDON_SESSION_IDLE];
         if (!r->session || r->end.asked.quiet || r->end.asked.json || !isatty(1) || !isatty(2))
                 return;
@@ -508,7 +508,7 @@ int cli_run_detached(struct run *r)
 
         const char *id = (const char *) &e;
         if (print_id(r, id, (int) n) >= 0 && fflush(stdout) == 0) {
-                say_next(r, id, (int) n);
+                say_next(r, id);
                 return 0;
         }
 

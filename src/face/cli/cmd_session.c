@@ -129,7 +129,8 @@ int verb_session_run(int argc, char **argv)
 
 static void print_session(const struct json *o)
 {
-        (void) printf("%-34s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", cli_text_of(o, "run"),
+        const char *run = cli_text_of(o, "run");
+        (void) printf("%-22.*s %-16s %8llds %8llds %3lld/%-3lld  %lld%s\n", str_run_shown(run), run,
                       cli_text_of(o, "name"), (long long) json_int(o, "age_ms") / 1000,
                       (long long) json_int(o, "left_ms") / 1000, (long long) json_int(o, "renewed"),
                       (long long) json_int(o, "renewals"), (long long) json_int(o, "runs"),
@@ -139,8 +140,8 @@ static void print_session(const struct json *o)
 int verb_session_ls(int argc, char **argv)
 {
         static const struct cli_box_list sessions = {
-                "SESSION                            NAME                   AGE      LEFT RENEWED  RUNNING",
-                print_session, true
+                "SESSION                NAME                   AGE      LEFT RENEWED  RUNNING", print_session,
+                true
         };
         struct cli_shared o = { 0 };
         return cli_take(argc, argv, &o) < 0 ? EXIT_CORDON : cli_boxes_list(&sessions, o.json);
@@ -163,7 +164,8 @@ static void say_left(const char *which)
         char run[64];
         cordon_error ignored = { 0 };
         if (cordon_work_find(cli_context(), which, run, &ignored) == 0)
-                cli_note("changes of %.60s: cordon diff %s, then cordon apply %s", which, run, run);
+                cli_note("changes of %.60s: cordon diff %.*s, then cordon apply %.*s", which,
+                         str_run_shown(run), run, str_run_shown(run), run);
 }
 
 int cli_session_end(const char *which, bool json)

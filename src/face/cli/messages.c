@@ -138,8 +138,9 @@ int cli_fail(cordon_error *e, int code, int sys, const char *fmt, ...)
 
 void cli_note_changes(long long entries, long long flagged, const char *overlay)
 {
-        cli_note("%lld %s in an overlay, %lld flagged: cordon diff %s; then cordon apply %s", entries,
-                 entries == 1 ? "change" : "changes", flagged, overlay, overlay);
+        int n = str_run_shown(overlay);
+        cli_note("%lld %s in an overlay, %lld flagged: cordon diff %.*s; then cordon apply %.*s", entries,
+                 entries == 1 ? "change" : "changes", flagged, n, overlay, n, overlay);
 }
 
 void cli_note_held(const char *id, const char *effect, unsigned within_s)

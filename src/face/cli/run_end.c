@@ -3,6 +3,7 @@
  * held back. */
 #include "face/cli/run_end.h"
 #include "base/shell.h"
+#include "base/str.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -237,7 +238,7 @@ enum { SHOWN_MOST = 5, RANKS = 48 };
 static void say_where(const struct cli_end *o, const cordon_result *r, size_t more)
 {
         if (more && is(r->ledger, "on"))
-                cli_note("%zu more blocked: cordon ledger show %s", more, o->run);
+                cli_note("%zu more blocked: cordon ledger show %.*s", more, str_run_shown(o->run), o->run);
         else if (more)
                 cli_note("%zu more blocked: use -v to list them", more);
 }
@@ -313,7 +314,7 @@ static void say_what_matters(const struct cli_end *o, const cordon_result *r)
 
         put_others(o, r, &more);
         if (is(r->ledger, "on"))
-                buf_printf(&more, "; more: cordon ledger show %.60s", o->run);
+                buf_printf(&more, "; more: cordon ledger show %.*s", str_run_shown(o->run), o->run);
         else
                 buf_puts(&more, "; more with -v");
 
@@ -437,11 +438,13 @@ static void say_work(const cordon_result *r)
         if (r->work[0])
                 say_place(r);
         if (r->work_error)
-                cli_note("cannot read overlay %s: %s", r->work, r->work_error->what);
+                cli_note("cannot read overlay %.*s: %s", str_run_shown(r->work), r->work,
+                         r->work_error->what);
         else if (r->work[0] && r->work_entries > 0)
                 cli_note_changes((long long) r->work_entries, (long long) r->work_flagged, r->work);
         else if (r->work[0])
-                cli_note("no changes; overlay kept: cordon run --on %s ...", r->work);
+                cli_note("no changes; overlay kept: cordon run --on %.*s ...", str_run_shown(r->work),
+                         r->work);
 }
 
 /* Warns now if nothing is recorded, not when the record is wanted. */
@@ -510,7 +513,8 @@ static void say_session(const cordon_result *r)
                 cli_note("the session ended and killed this command");
 
         if (cordon_work_find(cli_context(), r->session, run, &ignored) == 0)
-                cli_note("its changes are in an overlay: cordon diff %s; then cordon apply %s", run, run);
+                cli_note("its changes are in an overlay: cordon diff %.*s; then cordon apply %.*s",
+                         str_run_shown(run), run, str_run_shown(run), run);
 }
 
 /* These wait for lookups, which this host does not show. */

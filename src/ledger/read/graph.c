@@ -348,6 +348,16 @@ static bool map_has_run(const struct ledger_graph *g, struct span run)
         return map_get(&g->ids, span_str(start)) >= 0;
 }
 
+/* The start of an id, or the start of a run's and all of what follows it: 4711-1a2b3c-9f3e.end. */
+static bool begins_with(struct span id, const char *given)
+{
+        const char *dot = strrchr(given, '.');
+        size_t tail = dot ? strlen(dot) : 0;
+        return span_starts(id, given) ||
+               (dot && id.n >= tail && memcmp(id.p + id.n - tail, dot, tail) == 0 && id.n >= strlen(given) &&
+                memcmp(id.p, given, (size_t) (dot - given)) == 0);
+}
+
 int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e)
 {
         int64_t exact = map_get(&g->ids, span_str(id)), found = -1;
@@ -358,7 +368,7 @@ int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct e
         struct ledger_view v;
         struct ledger_walk w = { .log = g->log };
         while (id[0] && ledger_next(&w, &v))
-                if (span_starts(v.id, id)) {
+                if (begins_with(v.id, id)) {
                         found = (int64_t) w.at - 1;
                         matches++;
                 }

@@ -287,7 +287,7 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_LEDGER:
                 return api_set_ledger(b, value);
         case CORDON_IN_FROM:
-                return api_set_cause(b, value);
+                return api_set_run_before(b, value);
         case CORDON_WORK_KEEP:
                 b->c.work_keep = on;
                 return 0;

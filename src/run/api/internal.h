@@ -229,6 +229,7 @@ bool api_interpreter(const char *script, char *ret, size_t cap);
 /* ledger.c: the options, and the trace context of a run, from the caller's environment. */
 int api_set_ledger(struct cordon_box *b, const char *value);
 int api_set_cause(struct cordon_box *b, const char *run);
+int api_set_run_before(struct cordon_box *b, const char *run);
 void api_prepare_ledger(struct cordon_box *b);
 
 /* api_text.c: a whole file of at most 1 MB; the caller frees. NULL with e set. */

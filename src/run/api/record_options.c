@@ -41,6 +41,18 @@ int api_set_cause(struct cordon_box *b, const char *run)
         return 0;
 }
 
+/* The run may be named as elsewhere: by the start of its id, or by the name of its box. */
+int api_set_run_before(struct cordon_box *b, const char *run)
+{
+        struct err ignored;
+        char found[LEDGER_ID_MAX];
+        struct ledger_log *l =
+                str_is_run(run) || strpbrk(run, ".@") ? NULL : api_log_open(b->policy->cx, NULL, &ignored);
+        bool known = l && run[0] && ledger_find_run(l, run, found, &ignored) == 0;
+        ledger_log_free(l);
+        return api_set_cause(b, known ? found : run);
+}
+
 void api_prepare_ledger(struct cordon_box *b)
 {
         const char *asked = context_get(b->policy->cx, "CORDON_LEDGER"),

@@ -604,7 +604,6 @@ void registry_accept(struct box *b);
 void registry_answer(struct box *b); /* the client has sent its request, or hung up */
 void registry_drop(struct box *b);   /* it did not ask in time */
 /* A whole run id. */
-bool registry_is_run_id(const char *which);
 /* The run that `which` means among those that run: 0; 1: none; -1: not one. */
 int registry_find(const char *which, char ret_run[64], struct err *e);
 /* The output since *position (-1: all that is kept), which moves on. 0, or: */

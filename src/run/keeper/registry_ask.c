@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/host/host.h"
 #include "base/shell.h"
+#include "base/str.h"
 #include "run/keeper/registry.h"
 
 #include <errno.h>
@@ -304,21 +305,6 @@ int box_list(void (*each)(void *ctx, const char *json), void *ctx, struct err *e
         return each_run(list_one, &l, e) < 0 ? -1 : l.count;
 }
 
-/* A whole run id, as limit_name() makes them (pid, start time and 16 digits; the last two hexadecimal): only
- * its socket is asked, so that a caller that stops many boxes does not ask all of them about each. */
-bool registry_is_run_id(const char *which)
-{
-        static const char digits[] = "0123456789", hex[] = "0123456789abcdef";
-        for (int part = 0; part < 2; part++) {
-                size_t n = strspn(which, part == 0 ? digits : hex);
-                if (n == 0 || which[n] != '-')
-                        return false;
-                which += n + 1;
-        }
-
-        return strlen(which) == 16 && strspn(which, hex) == 16;
-}
-
 struct finding {
         const char *which;
         char run[64];
@@ -354,7 +340,7 @@ int registry_find(const char *which, char ret_run[64], struct err *e)
         if (which[0] == '\0' || strlen(which) >= NAME_MAX_BYTES || strchr(which, '"'))
                 return err_set(e, ERR_USAGE, 0, "not a name or id of a box");
 
-        if (registry_is_run_id(which)) {
+        if (str_is_run(which)) {
                 f.matches = 1;
                 (void) snprintf(f.run, sizeof f.run, "%s", which);
         } else if (each_run(find_one, &f, e) < 0) {
@@ -413,14 +399,14 @@ static int ask_which(const char *which, struct ask *q, struct buf *out, struct e
         if (r == REFUSED)
                 return err_set(e, ERR_USAGE, EPERM, "the box %s: %s", run, buf_str(out));
 
-        if (found == 0 && !registry_is_run_id(which))
+        if (found == 0 && !str_is_run(which))
                 return err_set(e, ERR_GONE, 0, "the box %s did not answer", run);
 
         AUTO_BUF(word);
         buf_shell(&word, which);
         (void) err_set(e, ERR_GONE, 0, "no box named %s", which);
         return err_hint(e, "`cordon ps` lists running boxes; for one that has ended, `cordon ledger --%s %s`",
-                        registry_is_run_id(which) ? "run" : "box", buf_str(&word));
+                        str_is_run(which) ? "run" : "box", buf_str(&word));
 }
 
 int box_ask(const char *which, enum box_request request, int arg, struct buf *out, struct err *e)

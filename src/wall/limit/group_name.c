@@ -2,7 +2,7 @@
 /* wall/limit/group_name.c - names of groups, from which any process can determine whether the keeper still
  * lives.
  *
- *     cordon-<pid>-<start time in ticks, hex>-<pid namespace, 8 hex><random, 8 hex>
+ *     cordon-<pid>-<start time in ticks, hex>-<random, 8 hex><pid namespace, 8 hex>
  *
  * The pid namespace is included because a pid has no meaning in another one: a sweep on the host must not
  * take the groups of a cordon inside a container for orphans.
@@ -38,7 +38,7 @@ static uint32_t random_u32(void)
 void limit_name(char out[48])
 {
         (void) snprintf(out, 48, "cordon-%d-%llx-%08x%08x", getpid(),
-                        (unsigned long long) start_ticks(getpid()), own_pid_ns(), random_u32());
+                        (unsigned long long) start_ticks(getpid()), random_u32(), own_pid_ns());
 }
 
 static int read_hex(const char *at, size_t n, uint64_t *ret)
@@ -76,7 +76,7 @@ int limit_name_parse(const char *name, struct limit_owner *ret)
                 return -1;
 
         const char *tail = s + start_len + 1;
-        if (strlen(tail) != 16 || read_hex(tail, 8, &ns) < 0 || read_hex(tail + 8, 8, &random) < 0)
+        if (strlen(tail) != 16 || read_hex(tail, 8, &random) < 0 || read_hex(tail + 8, 8, &ns) < 0)
                 return -1;
 
         *ret = (struct limit_owner){ .pid = (pid_t) pid, .start = start, .pid_ns = (uint32_t) ns };

@@ -70,8 +70,8 @@ static void put_row(const struct row *r, bool json, struct buf *out)
                 struct tm tm;
                 if (r->start && localtime_r(&r->start, &tm))
                         (void) strftime(when, sizeof when, "%Y-%m-%d %H:%M:%S", &tm);
-                buf_printf(out, "%-34s %-8s %-19s %7zu %7zu  %s%s\n", r->run, r->state, when, r->entries,
-                           r->flagged, r->host, r->doors > 1 ? " ..." : "");
+                buf_printf(out, "%-22.*s %-8s %-19s %7zu %7zu  %s%s\n", str_run_shown(r->run), r->run,
+                           r->state, when, r->entries, r->flagged, r->host, r->doors > 1 ? " ..." : "");
                 return;
         }
 
@@ -107,7 +107,7 @@ int work_list(const struct cordon_context *cx, bool json, work_sink *sink, void 
         if (json)
                 buf_putc(&out, '[');
         else if (n > 0)
-                buf_printf(&out, "%-34s %-8s %-19s %7s %7s  %s\n", "RUN", "STATE", "START", "ENTRIES",
+                buf_printf(&out, "%-22s %-8s %-19s %7s %7s  %s\n", "RUN", "STATE", "START", "ENTRIES",
                            "FLAGGED", "DOOR");
 
         for (size_t i = 0; i < n; i++) {

@@ -88,7 +88,7 @@ static void list_layer(struct buf *to, size_t before, const struct layer *l)
         enum { LISTED = 3 };
         char shown[64];
         if (before < LISTED)
-                buf_printf(to, "%s%s (%s)", before ? ", " : "", l->run,
+                buf_printf(to, "%s%.*s (%s)", before ? ", " : "", str_run_shown(l->run), l->run,
                            str_inert(span_str(l->door_count ? l->doors[0].host : ""), shown, sizeof shown));
         else if (before == LISTED)
                 buf_puts(to, ", ...");

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/shell.h"
 #include "base/store/store.h"
+#include "base/str.h"
 #include "base/vec.h"
 #include "run/keeper/internal.h"
 
@@ -120,7 +121,7 @@ static void list_kept(int logs, struct kept_list *l)
 
         for (const struct dirent *x; (x = readdir(d));) {
                 struct kept k;
-                AUTO_FD(fd, registry_is_run_id(x->d_name) ? open_kept(logs, x->d_name, &k) : -1);
+                AUTO_FD(fd, str_is_run(x->d_name) ? open_kept(logs, x->d_name, &k) : -1);
                 if (fd >= 0)
                         list_add(l, &k);
         }
@@ -182,7 +183,7 @@ void logs_keep(const struct run *run)
 void box_logs_forget(const struct cordon_context *cx, const char *run)
 {
         struct err none;
-        AUTO_FD(logs, registry_is_run_id(run) ? open_logs(cx, &none) : -1);
+        AUTO_FD(logs, str_is_run(run) ? open_logs(cx, &none) : -1);
         if (logs >= 0)
                 (void) remove_kept(cx, logs, run);
 }
@@ -212,7 +213,7 @@ static int no_such(const char *which, struct err *e)
         return err_hint(e,
                         "`cordon ps` lists running boxes; output is kept for the newest %d that were started "
                         "with --detach; for one that has ended, `cordon ledger --%s %s`",
-                        LOGS_KEPT, registry_is_run_id(which) ? "run" : "box", buf_str(&word));
+                        LOGS_KEPT, str_is_run(which) ? "run" : "box", buf_str(&word));
 }
 
 /* By its name, the newest; by the beginning of its id, the only one. */
