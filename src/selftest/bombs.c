@@ -158,7 +158,7 @@ static bool left_behind(const char *tag)
         return found;
 }
 
-static bool names(const char *list, const char *word)
+static bool names_limit(const char *list, const char *word)
 {
         size_t n = strlen(word);
         for (const char *at = list; (at = strstr(at, word)); at += n)
@@ -183,9 +183,9 @@ static bool got_nothing(const struct row *w, const cordon_result *r)
 }
 
 /* Without groups memory is sampled: on a busy machine a sample may come before the rlimit does. */
-static const char *expected(const struct row *w)
+static const char *expected_limit(const struct row *w)
 {
-        bool other = !w->groups && w->bomb->rlimit && !names(w->limits, w->bomb->limit);
+        bool other = !w->groups && w->bomb->rlimit && !names_limit(w->limits, w->bomb->limit);
         return other ? w->bomb->rlimit : w->bomb->limit;
 }
 
@@ -194,7 +194,7 @@ static void judge_bomb(struct bombs *b, struct row *w, const cordon_result *r)
 {
         uint64_t memory = 64u << 20;
         w->how = "NOT STOPPED";
-        if (names(w->limits, expected(w)))
+        if (names_limit(w->limits, expected_limit(w)))
                 w->ok = true, w->how = "named";
         else if ((w->bomb->shows_inside || !w->groups) && w->bomb->error && watched_error(w))
                 w->ok = true, w->how = "seen inside";
@@ -258,13 +258,13 @@ static int run_bomb(struct bombs *b, const struct bomb *bomb, cordon_error *e)
 static void put_row(const struct row *w, struct buf *o)
 {
         buf_printf(o, "%-4s %-17s %-16s %6llu %8.1f %8.1f %9.1f   ", w->ok ? "ok" : "NOT", w->bomb->name,
-                   expected(w), (unsigned long long) w->ms, (double) w->late_p99_us / 1e3,
+                   expected_limit(w), (unsigned long long) w->ms, (double) w->late_p99_us / 1e3,
                    (double) w->late_max_us / 1e3, (double) w->memory_dip_kib / 1024);
         buf_puts(o, w->how);
         if (w->inside[0])
                 buf_printf(o, " (%s)", w->inside);
 
-        if (w->limits[0] && !names(w->limits, expected(w)))
+        if (w->limits[0] && !names_limit(w->limits, expected_limit(w)))
                 buf_printf(o, "; hit: %s", w->limits);
 
         if (w->bomb->beside && (!w->groups || !w->bomb->rlimit))
@@ -273,7 +273,7 @@ static void put_row(const struct row *w, struct buf *o)
         buf_putc(o, '\n');
 }
 
-static size_t failures(const struct bombs *b)
+static size_t count_failures(const struct bombs *b)
 {
         size_t n = 0;
         for (size_t i = 0; i < b->count; i++)
@@ -291,7 +291,7 @@ static void put_table(const struct bombs *b, struct buf *o)
                 put_row(&b->rows[i], o);
 
         buf_printf(o, "\n%zu bombs, %zu stopped by their limit, %zu not. Limits kept by %s.\n", b->count,
-                   b->count - failures(b), failures(b),
+                   b->count - count_failures(b), count_failures(b),
                    b->count && b->rows[0].groups ? "control groups" : "rlimits and sampling (weaker)");
         buf_printf(
                 o,
@@ -313,7 +313,7 @@ static void put_json(const struct bombs *b, struct buf *o)
         for (size_t i = 0; i < b->count; i++) {
                 const struct row *w = &b->rows[i];
                 buf_printf(o, "%s{\"bomb\":\"%s\",\"does\":\"%s\",\"limit\":\"%s\",\"ok\":%s,\"how\":\"%s\"",
-                           i ? ",\n " : "\n ", w->bomb->name, w->bomb->what, expected(w),
+                           i ? ",\n " : "\n ", w->bomb->name, w->bomb->what, expected_limit(w),
                            w->ok ? "true" : "false", w->how);
                 buf_member(o, "limits_hit", w->limits);
                 buf_member(o, "inside", w->inside);
@@ -328,7 +328,7 @@ static void put_json(const struct bombs *b, struct buf *o)
         buf_puts(o, "]}\n");
 }
 
-static int report(const struct bombs *b)
+static int report_bombs(const struct bombs *b)
 {
         AUTO_BUF(o);
         if (b->json)
@@ -337,7 +337,7 @@ static int report(const struct bombs *b)
                 put_table(b, &o);
 
         int bad = cli_put(&o);
-        return bad ? bad : failures(b) ? 1 : 0;
+        return bad ? bad : count_failures(b) ? 1 : 0;
 }
 
 /* ---- the run ---- */
@@ -380,7 +380,7 @@ static int run_all(struct bombs *b, char **names_given, int count)
         if (bad)
                 return cli_error(&e);
 
-        return interrupted ? 128 + interrupted : report(b);
+        return interrupted ? 128 + interrupted : report_bombs(b);
 }
 
 static int check_names(char **given, int count)

@@ -63,7 +63,7 @@ const struct cli_option breakout_options[] = {
 
 /* ---- the run ---- */
 
-static void collect(void *ctx, int stream, const void *data, size_t len)
+static void collect_output(void *ctx, int stream, const void *data, size_t len)
 {
         struct breakout *b = ctx;
 
@@ -84,7 +84,7 @@ static bool has_line(const struct breakout *b, const char *line)
 /* The box holds a python3 that was started before: the attempts are made in its process. */
 static bool is_warm(const struct breakout *b) { return b->parked && has_line(b, "\nwarm python3"); }
 
-static int command(struct breakout *b)
+static int set_command(struct breakout *b)
 {
         char *words[WORDS] = { 0 };
         const char *argv[WORDS + 8] = { "python3", "-c",
@@ -116,7 +116,7 @@ static void catch_signals(void)
                 (void) signal(caught[i], note_signal);
 }
 
-static int park(cordon_box *box, cordon_error *e)
+static int park_box(cordon_box *box, cordon_error *e)
 {
         int r = cordon_box_park(box, e);
         while (r == 0 && !interrupted && !cordon_box_is_parked(box))
@@ -132,7 +132,7 @@ static int enter_session(struct breakout *b, cordon_error *e)
 {
         static const char *const first[] = { "/bin/sh", "-c", "sleep 1000 >/dev/null 2>&1 &", NULL };
         cordon_box *session = b->box;
-        if (command(b) < 0 || cordon_box_set(session, CORDON_SINGLE_THREAD, "1") < 0 ||
+        if (set_command(b) < 0 || cordon_box_set(session, CORDON_SINGLE_THREAD, "1") < 0 ||
             (b->root && cordon_box_set(session, CORDON_ROOT_INSIDE, "1") < 0))
                 return cli_usage("the box cannot be set up");
 
@@ -160,12 +160,12 @@ static int run_box(struct breakout *b, cordon_error *e)
         if (entered)
                 return entered;
 
-        cordon_box_on_output(b->box, collect, b);
-        if (command(b) < 0 || cordon_box_set(b->box, CORDON_SINGLE_THREAD, "1") < 0 ||
+        cordon_box_on_output(b->box, collect_output, b);
+        if (set_command(b) < 0 || cordon_box_set(b->box, CORDON_SINGLE_THREAD, "1") < 0 ||
             (b->root && cordon_box_set(b->box, CORDON_ROOT_INSIDE, "1") < 0))
                 return cli_usage("the box cannot be set up");
 
-        if ((b->parked && park(b->box, e) < 0) || cordon_box_start(b->box, e) < 0)
+        if ((b->parked && park_box(b->box, e) < 0) || cordon_box_start(b->box, e) < 0)
                 return cli_error(e);
 
         if (b->parked && strcmp(cordon_box_result(b->box)->start, is_warm(b) ? "warm" : "parked") != 0)
@@ -338,7 +338,7 @@ static void put_table(const struct breakout *b, struct buf *o)
         buf_putc(o, '\n');
 }
 
-static int report(struct breakout *b)
+static int report_attempts(struct breakout *b)
 {
         for (size_t i = 0; i < b->count; i++)
                 b->totals[b->rows[i].verdict]++;
@@ -398,7 +398,7 @@ static int unknown_attempt(const char *only)
                     : cli_hint("`cordon selftest breakout --list` has their names");
 }
 
-static int attack(struct breakout *b)
+static int attack_box(struct breakout *b)
 {
         cordon_error e = { 0 };
         catch_signals(); /* first: a process that kills us finds nothing left of our files when we have ended
@@ -422,7 +422,7 @@ static int attack(struct breakout *b)
         if (r->error)
                 return cli_error(r->error);
 
-        return report(b);
+        return report_attempts(b);
 }
 
 int verb_breakout(int argc, char **argv)
@@ -437,7 +437,7 @@ int verb_breakout(int argc, char **argv)
         else if (at >= 0 && b.only && unknown_attempt(b.only))
                 status = EXIT_CORDON;
         else if (at >= 0)
-                status = b.list ? list_probes(b.json) : attack(&b);
+                status = b.list ? list_probes(b.json) : attack_box(&b);
 
         cordon_box_free(b.box);
         cordon_box_free(b.around);

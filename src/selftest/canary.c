@@ -37,7 +37,7 @@ static const char *const names[] = { "secret", "long",    "spare",  "link",
 /* A secret in the caller's environment under the names that are looked for first. */
 static const char *const variables[] = { "CORDON_CANARY_TOKEN", "CORDON_CANARY_SECRET_ACCESS_KEY" };
 
-static const char *at(const struct canary *c, const char *name)
+static const char *canary_path(const struct canary *c, const char *name)
 {
         static char path[320];
         (void) snprintf(path, sizeof path, "%s/%s", c->world.dir, name);
@@ -46,7 +46,7 @@ static const char *at(const struct canary *c, const char *name)
 
 static int make_one(const struct canary *c, const char *name, const void *data, size_t n, mode_t mode)
 {
-        AUTO_FD(fd, open(at(c, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+        AUTO_FD(fd, open(canary_path(c, name), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
         return fd < 0 || fd_write_all(fd, data, n) < 0 || fchmod(fd, mode) < 0 ? -1 : 0;
 }
 
@@ -56,7 +56,7 @@ static const char *const treasures[] = { "home/.gnupg",       "home/.vault-token
 
 static int make_home(const struct canary *c)
 {
-        if (mkdir(at(c, "home"), 0755) < 0)
+        if (mkdir(canary_path(c, "home"), 0755) < 0)
                 return -1;
         for (size_t i = 0; i < sizeof treasures / sizeof *treasures; i++)
                 if (make_one(c, treasures[i], secret_text, sizeof secret_text - 1, 0644) < 0)
@@ -80,12 +80,12 @@ static int make_directory(struct canary *c)
             make_home(c) < 0 || make_one(c, "program", program, n, 0755) < 0)
                 return -1;
 
-        if (symlink("secret", at(c, "link")) < 0 || mkfifo(at(c, "fifo"), 0600) < 0 ||
-            chmod(at(c, "fifo"), 0666) < 0)
+        if (symlink("secret", canary_path(c, "link")) < 0 || mkfifo(canary_path(c, "fifo"), 0600) < 0 ||
+            chmod(canary_path(c, "fifo"), 0666) < 0)
                 return -1;
 
-        c->fifo = open(at(c, "fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        return stat(at(c, "secret"), &c->before);
+        c->fifo = open(canary_path(c, "fifo"), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+        return stat(canary_path(c, "secret"), &c->before);
 }
 
 static int listen_at(int type, const struct sockaddr_un *a, socklen_t n)
@@ -100,13 +100,13 @@ static int listen_at(int type, const struct sockaddr_un *a, socklen_t n)
 static int listen_path(const struct canary *c, const char *name, int type)
 {
         struct sockaddr_un a = { .sun_family = AF_UNIX };
-        if (strlen(at(c, name)) >= sizeof a.sun_path)
+        if (strlen(canary_path(c, name)) >= sizeof a.sun_path)
                 return -1;
 
-        memcpy(a.sun_path, at(c, name), strlen(at(c, name)) + 1);
+        memcpy(a.sun_path, canary_path(c, name), strlen(canary_path(c, name)) + 1);
         int fd = listen_at(type, &a, sizeof a);
         if (fd >= 0)
-                (void) chmod(at(c, name), 0777);
+                (void) chmod(canary_path(c, name), 0777);
 
         return fd;
 }
@@ -160,8 +160,8 @@ static void leave_open(struct canary *c)
         if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0)
                 return;
 
-        int from[CANARY_FDS] = { open(at(c, "secret"), O_RDONLY), open(c->world.dir, O_RDONLY | O_DIRECTORY),
-                                 pair[0], pair[1] };
+        int from[CANARY_FDS] = { open(canary_path(c, "secret"), O_RDONLY),
+                                 open(c->world.dir, O_RDONLY | O_DIRECTORY), pair[0], pair[1] };
         for (int i = 0; i < CANARY_FDS; i++) {
                 c->fds[i] = from[i] < 0 ? -1 : dup2(from[i], CANARY_FD_FIRST + i);
                 if (from[i] >= 0)
@@ -273,11 +273,11 @@ static void remove_all(const struct canary *c)
                 return;
 
         for (size_t i = 0; i < sizeof treasures / sizeof *treasures; i++)
-                (void) unlink(at(c, treasures[i]));
+                (void) unlink(canary_path(c, treasures[i]));
 
-        (void) rmdir(at(c, "home"));
+        (void) rmdir(canary_path(c, "home"));
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                (void) unlink(at(c, names[i]));
+                (void) unlink(canary_path(c, names[i]));
 
         (void) rmdir(c->world.dir);
 }
@@ -295,7 +295,7 @@ static void choose_names(struct canary *c, uint32_t mark)
         (void) snprintf(w->queue, sizeof w->queue, "/cordon-breakout-%08x", mark);
 }
 
-_Noreturn static void sweep(const struct canary *c, int maker)
+_Noreturn static void sweep_signals(const struct canary *c, int maker)
 {
         struct pollfd gone = { .fd = dup2(maker, 0), .events = POLLIN };
         (void) syscall(SYS_close_range, 1u, ~0u, 0u); /* the reader of our output no longer waits for us */
@@ -319,7 +319,7 @@ static int start_sweeper(struct canary *c)
         (void) sigprocmask(SIG_SETMASK, &all, &before); /* signals of a terminal to its jobs do not end it */
         c->sweeper = fork();
         if (c->sweeper == 0)
-                sweep(c, maker);
+                sweep_signals(c, maker);
 
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         return c->sweeper < 0 ? -1 : 0;
@@ -376,7 +376,7 @@ int canary_make(struct canary *c)
         make_ipc(c);
         make_bystander(c); /* before descriptors are left open: it needs none */
         leave_open(c);
-        AUTO_FD(held, open(at(c, "secret"), O_RDONLY | O_CLOEXEC));
+        AUTO_FD(held, open(canary_path(c, "secret"), O_RDONLY | O_CLOEXEC));
         return held < 0 ? -1 : 0;
 }
 
@@ -386,9 +386,9 @@ static const char *secret_changed(struct canary *c)
 {
         char text[128];
         struct stat now;
-        ssize_t n = fd_get(AT_FDCWD, at(c, "secret"), text, sizeof text);
+        ssize_t n = fd_get(AT_FDCWD, canary_path(c, "secret"), text, sizeof text);
         if (n < 0 || strncmp(text, secret_text, sizeof secret_text - 2) != 0 ||
-            stat(at(c, "secret"), &now) < 0)
+            stat(canary_path(c, "secret"), &now) < 0)
                 return "the canary file is gone or has other bytes";
 
         if (now.st_mode != c->before.st_mode || now.st_uid != c->before.st_uid ||
@@ -402,7 +402,7 @@ static const char *directory_changed(struct canary *c)
 {
         struct stat st;
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (lstat(at(c, names[i]), &st) < 0 && !(c->path < 0 && i >= 6))
+                if (lstat(canary_path(c, names[i]), &st) < 0 && !(c->path < 0 && i >= 6))
                         return "something in the canary directory is gone";
 
         return stat(c->world.dir, &st) == 0 && (st.st_mode & 07777) == 0755

@@ -65,7 +65,7 @@ struct claims_file {
 };
 
 /* A missing file is an empty one if it may miss. */
-static int slurp(const char *path, bool may_miss, struct buf *out)
+static int read_file(const char *path, bool may_miss, struct buf *out)
 {
         char part[1 << 14];
         ssize_t n = 0;
@@ -89,13 +89,13 @@ static void judge_signature(struct claims_file *c, const struct buf *proof, cons
         c->of.standing = proof->n == 0 ? "not signed" : c->of.bad ? "THE SIGNATURE DOES NOT FIT" : "signed";
 }
 
-static int load(struct claims_file *c, const char *key)
+static int load_claims(struct claims_file *c, const char *key)
 {
         char path[4096];
         AUTO_BUF(proof);
-        if (slurp(c->of.name, false, &c->text) ||
+        if (read_file(c->of.name, false, &c->text) ||
             snprintf(path, sizeof path, "%s.proof", c->of.name) >= (int) sizeof path ||
-            slurp(path, true, &proof))
+            read_file(path, true, &proof))
                 return EXIT_CORDON;
 
         c->of.doc = claims_parse(c->of.name, buf_span(&c->text));
@@ -106,7 +106,7 @@ static int load(struct claims_file *c, const char *key)
         return 0;
 }
 
-static int compare(const struct claims_text *a, const struct claims_text *b)
+static int compare_claims(const struct claims_text *a, const struct claims_text *b)
 {
         char now[32];
         AUTO_BUF(o);
@@ -119,11 +119,11 @@ static int compare(const struct claims_text *a, const struct claims_text *b)
 int claims_diff(const char *old, const char *new, const char *key)
 {
         struct claims_file a = { .of.name = old }, b = { .of.name = new };
-        int status = load(&a, key);
+        int status = load_claims(&a, key);
         if (status == 0)
-                status = load(&b, key);
+                status = load_claims(&b, key);
         if (status == 0)
-                status = compare(&a.of, &b.of);
+                status = compare_claims(&a.of, &b.of);
         json_free(a.of.doc);
         json_free(b.of.doc);
         buf_done(&a.text);

@@ -42,7 +42,7 @@ static const unsigned char sleeps[] = {
         0x41, 0x18, 0x0b, 0x05, 0x00, 0x1a, 0x71, 0x18, 0x02
 };
 
-static int put(const char *path, const unsigned char *bytes, size_t n)
+static int put_file(const char *path, const unsigned char *bytes, size_t n)
 {
         AUTO_FD(fd, open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
         return fd < 0 ? -1 : fd_write_all(fd, bytes, n);
@@ -58,7 +58,7 @@ static int modules_make(struct modules *m)
 
         (void) snprintf(m->quick, sizeof m->quick, "%s/true.wasm", m->dir);
         (void) snprintf(m->idle, sizeof m->idle, "%s/sleep.wasm", m->dir);
-        return put(m->quick, quick, sizeof quick) < 0 ? -1 : put(m->idle, sleeps, sizeof sleeps);
+        return put_file(m->quick, quick, sizeof quick) < 0 ? -1 : put_file(m->idle, sleeps, sizeof sleeps);
 }
 
 static void modules_remove(struct modules *m)
@@ -118,7 +118,7 @@ const struct cli_option walls_options[] = {
 /* ---- starts ---- */
 
 /* Neither recorded nor observed: that is not part of a wall. */
-static int drive(cordon_box *box, const char *command, cordon_error *e)
+static int drive_box(cordon_box *box, const char *command, cordon_error *e)
 {
         const char *argv[] = { command, NULL };
         if (cordon_box_command(box, argv) < 0 || cordon_box_set(box, CORDON_SINGLE_THREAD, "1") < 0 ||
@@ -140,13 +140,13 @@ static int drive(cordon_box *box, const char *command, cordon_error *e)
 }
 
 /* A box behind this wall with this command; `see` gets its result. */
-static int once(const char *const start[2], void (*see)(void *ctx, const cordon_result *r), void *ctx,
-                cordon_error *e)
+static int start_once(const char *const start[2], void (*see)(void *ctx, const cordon_result *r), void *ctx,
+                      cordon_error *e)
 {
         cordon_policy *p = cli_policy_new();
         int r = p ? cordon_policy_add(p, "wall", start[0], e) : -1;
         cordon_box *box = r == 0 ? cli_box_new(p) : NULL;
-        r = box ? drive(box, start[1], e) : -1;
+        r = box ? drive_box(box, start[1], e) : -1;
         if (r == 0)
                 see(ctx, cordon_box_result(box));
 
@@ -171,7 +171,7 @@ static void see_wall(void *ctx, const cordon_result *r)
 static int once_of(const struct walls *s, size_t i, struct wall *w, cordon_error *e)
 {
         const char *const start[] = { rows[i].name, rows[i].modules ? s->modules.quick : "true" };
-        return once(start, see_start, w, e);
+        return start_once(start, see_start, w, e);
 }
 
 static void try_wall(const struct walls *s, size_t i)
@@ -232,7 +232,7 @@ static pid_t parent_of(pid_t pid)
         return after && strlen(after) > 4 ? (pid_t) strtol(after + 4, NULL, 10) : 0;
 }
 
-static bool has(const struct family *f, pid_t pid)
+static bool has_layer(const struct family *f, pid_t pid)
 {
         for (size_t i = 0; i < f->n; i++)
                 if (f->pid[i] == pid)
@@ -250,7 +250,8 @@ static void find_family(pid_t first, struct family *f)
                 DIR *d = opendir("/proc");
                 for (struct dirent *x; d && (x = readdir(d));) {
                         pid_t pid = (pid_t) strtol(x->d_name, NULL, 10);
-                        if (pid > 1 && f->n < FAMILY_MAX && !has(f, pid) && has(f, parent_of(pid)))
+                        if (pid > 1 && f->n < FAMILY_MAX && !has_layer(f, pid) &&
+                            has_layer(f, parent_of(pid)))
                                 f->pid[f->n++] = pid;
                 }
                 if (d)
@@ -297,7 +298,7 @@ static int64_t share_of_all(const struct family *f)
         return idle ? sum : 0; /* 0: not up yet */
 }
 
-static int64_t weigh(pid_t keeper)
+static int64_t weigh_box(pid_t keeper)
 {
         const struct timespec tick = { 0, TICK_NS };
         int64_t sum = 0;
@@ -331,7 +332,7 @@ static int64_t measure_memory(const struct walls *s, size_t row)
         if (bad)
                 return -1;
 
-        int64_t bytes = weigh(pid);
+        int64_t bytes = weigh_box(pid);
         (void) kill(pid, SIGTERM);
         (void) waitpid(pid, NULL, 0);
         return bytes;
@@ -466,7 +467,7 @@ int verb_walls(int argc, char **argv)
                 try_wall(&s, i);
 
         const char *const any[] = { "auto", "true" };
-        (void) once(any, see_wall, s.picked, &ignored);
+        (void) start_once(any, see_wall, s.picked, &ignored);
         measure_starts(&s);
         for (size_t i = 0; i < ROWS; i++)
                 s.v[i].memory = s.v[i].here ? measure_memory(&s, i) : -1;

@@ -124,7 +124,7 @@ static void mark_own(struct egress_address *list, uint32_t count)
         freeifaddrs(all);
 }
 
-_Noreturn static void work(int line, pid_t resolver, const struct resolve_ask *q)
+_Noreturn static void work_on_questions(int line, pid_t resolver, const struct resolve_ask *q)
 {
         const struct addrinfo hints = { .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM };
         struct addrinfo *all = NULL;
@@ -195,7 +195,7 @@ _Noreturn static void resolver_main(int line)
                         reap_worker(workers, &count, line, true);
                 pid_t pid = fork();
                 if (pid == 0)
-                        work(line, own, &q);
+                        work_on_questions(line, own, &q);
                 if (pid > 0) {
                         workers[count++] = (struct worker){ pid, q.id };
                         continue;

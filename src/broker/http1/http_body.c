@@ -28,7 +28,7 @@ void http_body_of(const struct http_head *h, struct http_body *ret)
         http_body_init(ret, h->chunked ? BODY_CHUNKED : h->has_length ? BODY_LENGTH : BODY_NONE, h->length);
 }
 
-static enum body_state bad(struct http_body *b, enum effect_reason why)
+static enum body_state bad_body(struct http_body *b, enum effect_reason why)
 {
         b->why = why;
         b->kind = BODY_CHUNKED;
@@ -47,7 +47,7 @@ static enum body_state size_byte(struct http_body *b, uint8_t c)
 
         bool behind = b->extensions && (c == ';' || c == ' ' || c == '\t');
         if ((c != '\r' && !behind) || b->digits == 0)
-                return bad(b, REASON_CHUNK_SIZE);
+                return bad_body(b, REASON_CHUNK_SIZE);
 
         b->step = behind ? STEP_EXTENSION : STEP_SIZE_LF;
         b->extension = 0;
@@ -59,7 +59,7 @@ static enum body_state extension_byte(struct http_body *b, uint8_t c)
         if (c == '\r')
                 b->step = STEP_SIZE_LF;
         else if (++b->extension > HTTP_EXTENSION_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
-                return bad(b, REASON_CHUNK_EXTENSION);
+                return bad_body(b, REASON_CHUNK_EXTENSION);
         return BODY_MORE;
 }
 
@@ -77,7 +77,7 @@ static enum body_state trailer_byte(struct http_body *b, uint8_t c)
         }
 
         if (b->trailer > HTTP_TRAILER_MAX || (c < 0x20 && c != '\t') || c == 0x7f)
-                return bad(b, REASON_CHUNK_TRAILER);
+                return bad_body(b, REASON_CHUNK_TRAILER);
 
         b->line_empty = false;
         return BODY_MORE;
@@ -94,23 +94,23 @@ static enum body_state frame_byte(struct http_body *b, uint8_t c)
         case STEP_SIZE_LF:
                 b->digits = 0;
                 b->step = b->left ? STEP_DATA : STEP_TRAILER;
-                return c == '\n' ? BODY_MORE : bad(b, REASON_CHUNK_LINE_END);
+                return c == '\n' ? BODY_MORE : bad_body(b, REASON_CHUNK_LINE_END);
         case STEP_DATA_CR:
                 b->step = STEP_DATA_LF;
-                return c == '\r' ? BODY_MORE : bad(b, REASON_CHUNK_LENGTH);
+                return c == '\r' ? BODY_MORE : bad_body(b, REASON_CHUNK_LENGTH);
         case STEP_DATA_LF:
                 b->step = STEP_SIZE;
-                return c == '\n' ? BODY_MORE : bad(b, REASON_CHUNK_LENGTH);
+                return c == '\n' ? BODY_MORE : bad_body(b, REASON_CHUNK_LENGTH);
         case STEP_TRAILER:
                 return trailer_byte(b, c);
         case STEP_TRAILER_LF:
                 if (c != '\n')
-                        return bad(b, REASON_TRAILER_LINE_END);
+                        return bad_body(b, REASON_TRAILER_LINE_END);
                 b->step = b->line_empty ? STEP_END : STEP_TRAILER;
                 b->line_empty = true;
                 return b->step == STEP_END ? BODY_END : BODY_MORE;
         default:
-                return bad(b, b->why ? b->why : REASON_CHUNKED);
+                return bad_body(b, b->why ? b->why : REASON_CHUNKED);
         }
 }
 

@@ -8,7 +8,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
-static enum http_read bad(struct http_head *h, unsigned answer, enum effect_reason why)
+static enum http_read bad_head(struct http_head *h, unsigned answer, enum effect_reason why)
 {
         h->answer = answer;
         h->why = why;
@@ -41,7 +41,7 @@ static bool equal_fold(struct span a, const char *b)
 }
 
 /* CGI's variables have '_' for '-', and in lighttpd and old Apaches for every other character as well. */
-static char folded(uint8_t c)
+static char folded_field(uint8_t c)
 {
         char l = lower(c);
         return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ? l : '-';
@@ -50,7 +50,7 @@ static char folded(uint8_t c)
 bool http_name_same(struct span name, const char *want)
 {
         size_t i = 0;
-        while (i < name.n && folded(name.p[i]) == folded((uint8_t) want[i]))
+        while (i < name.n && folded_field(name.p[i]) == folded_field((uint8_t) want[i]))
                 i++;
         return i == name.n;
 }
@@ -138,7 +138,7 @@ bool http_is_hop(const struct http_head *h, struct span name)
 /* ---- lines ---- */
 
 /* The line at `at` without its CRLF; false: incomplete, or a bare CR or LF. */
-static bool line(struct span in, size_t at, struct span *ret)
+static bool head_line(struct span in, size_t at, struct span *ret)
 {
         const uint8_t *lf = memchr(in.p + at, '\n', in.n - at);
         if (!lf || lf == in.p + at || lf[-1] != '\r')
@@ -159,19 +159,19 @@ _Static_assert(HTTP_FIELDS_MAX == 256, "as it is said below");
 static enum http_read read_field(struct http_head *h, struct span l)
 {
         if (l.p[0] == ' ' || l.p[0] == '\t')
-                return bad(h, 400, REASON_HEADER_FOLDED);
+                return bad_head(h, 400, REASON_HEADER_FOLDED);
 
         if (h->field_count == HTTP_FIELDS_MAX)
-                return bad(h, 431, REASON_HEADER_COUNT);
+                return bad_head(h, 431, REASON_HEADER_COUNT);
 
         const uint8_t *colon = memchr(l.p, ':', l.n);
         struct span name = span_of(l.p, colon ? (size_t) (colon - l.p) : l.n);
         if (!colon || !is_token(name))
-                return bad(h, 400, REASON_HEADER_NAME);
+                return bad_head(h, 400, REASON_HEADER_NAME);
 
         struct span value = http_trim(span_of(colon + 1, l.n - name.n - 1));
         if (!clean_value(value))
-                return bad(h, 400, REASON_HEADER_BYTE);
+                return bad_head(h, 400, REASON_HEADER_BYTE);
 
         h->field[h->field_count++] = (struct http_field){ name, value };
         return HTTP_WHOLE;
@@ -181,8 +181,8 @@ static enum http_read read_fields(struct span in, size_t at, struct http_head *h
 {
         for (;;) {
                 struct span l;
-                if (!line(in, at, &l))
-                        return bad(h, 400, REASON_LINE_END);
+                if (!head_line(in, at, &l))
+                        return bad_head(h, 400, REASON_LINE_END);
                 at += l.n + 2;
                 if (l.n == 0)
                         break;
@@ -199,7 +199,7 @@ bool http_trailer_read(struct span lines, struct http_head *h)
         h->field_count = 0;
         for (size_t at = 0; at < lines.n;) {
                 struct span l;
-                if (!line(lines, at, &l) || l.n == 0 || read_field(h, l) == HTTP_BAD)
+                if (!head_line(lines, at, &l) || l.n == 0 || read_field(h, l) == HTTP_BAD)
                         return false;
                 at += l.n + 2;
         }
@@ -228,20 +228,20 @@ static enum http_read read_framing(struct http_head *h)
         const struct http_field *te = http_field_find(h, "transfer-encoding", NULL);
         const struct http_field *cl = http_field_find(h, "content-length", NULL);
         if (te && cl)
-                return bad(h, 400, REASON_LENGTH_AND_CODING);
+                return bad_head(h, 400, REASON_LENGTH_AND_CODING);
 
         if ((te && http_field_find(h, "transfer-encoding", te)) ||
             (cl && http_field_find(h, "content-length", cl)))
-                return bad(h, 400, REASON_LENGTH_TWICE);
+                return bad_head(h, 400, REASON_LENGTH_TWICE);
 
         if (te && (h->http10 || !equal_fold(te->value, "chunked")))
-                return bad(h, 501, REASON_CODING);
+                return bad_head(h, 501, REASON_CODING);
 
         if (cl && str_to_u64(cl->value, &h->length) < 0)
-                return bad(h, 400, REASON_LENGTH);
+                return bad_head(h, 400, REASON_LENGTH);
 
         if (has_many_hops(h))
-                return bad(h, 400, REASON_CONNECTION_NAMES);
+                return bad_head(h, 400, REASON_CONNECTION_NAMES);
 
         h->chunked = te != NULL;
         h->has_length = cl != NULL;
@@ -252,14 +252,14 @@ static enum http_read read_framing(struct http_head *h)
         return HTTP_WHOLE;
 }
 
-static bool version(struct span v, bool *ret_http10)
+static bool head_version(struct span v, bool *ret_http10)
 {
         *ret_http10 = span_is(v, "HTTP/1.0");
         return *ret_http10 || span_is(v, "HTTP/1.1");
 }
 
 /* The first line, when all of the head is here. */
-static enum http_read begin(struct span in, struct http_head *h, struct span *ret_line)
+static enum http_read begin_head(struct span in, struct http_head *h, struct span *ret_line)
 {
         h->field_count = 0;
         h->http10 = h->chunked = h->has_length = h->close = h->upgrade = h->expect_continue = false;
@@ -269,16 +269,16 @@ static enum http_read begin(struct span in, struct http_head *h, struct span *re
         h->why = REASON_NONE;
         const uint8_t *lf = in.n ? memchr(in.p, '\n', in.n) : NULL;
         if (lf && (lf == in.p || lf[-1] != '\r'))
-                return bad(h, 400, REASON_LINE_END);
+                return bad_head(h, 400, REASON_LINE_END);
 
         const uint8_t *end = in.n ? memmem(in.p, in.n, "\r\n\r\n", 4) : NULL;
         if ((end ? (size_t) (end - in.p) : in.n) > HTTP_HEAD_MAX)
-                return bad(h, 431, REASON_HEAD_TOO_LONG);
+                return bad_head(h, 431, REASON_HEAD_TOO_LONG);
 
         if (!end)
                 return HTTP_MORE;
 
-        return line(in, 0, ret_line) ? HTTP_WHOLE : bad(h, 400, REASON_LINE_END);
+        return head_line(in, 0, ret_line) ? HTTP_WHOLE : bad_head(h, 400, REASON_LINE_END);
 }
 
 static bool is_content(struct span name)
@@ -290,7 +290,7 @@ static bool is_content(struct span name)
 static bool is_spelled_out(struct span name)
 {
         for (size_t i = 0; i < name.n; i++)
-                if (folded(name.p[i]) == '-' && name.p[i] != '-')
+                if (folded_field(name.p[i]) == '-' && name.p[i] != '-')
                         return false;
         return true;
 }
@@ -317,36 +317,36 @@ static bool hides_body(const struct http_head *h)
 enum http_read http_head_request(struct span in, struct http_head *h)
 {
         struct span l;
-        enum http_read r = begin(in, h, &l);
+        enum http_read r = begin_head(in, h, &l);
         if (r != HTTP_WHOLE)
                 return r;
 
         const uint8_t *a = memchr(l.p, ' ', l.n);
         const uint8_t *b = a ? memchr(a + 1, ' ', l.n - (size_t) (a + 1 - l.p)) : NULL;
         if (!b)
-                return bad(h, 400, REASON_REQUEST_LINE);
+                return bad_head(h, 400, REASON_REQUEST_LINE);
 
         h->method = span_of(l.p, (size_t) (a - l.p));
         h->target = span_of(a + 1, (size_t) (b - a - 1));
-        if (!version(span_of(b + 1, l.n - (size_t) (b + 1 - l.p)), &h->http10))
-                return bad(h, 505, REASON_HTTP_VERSION);
+        if (!head_version(span_of(b + 1, l.n - (size_t) (b + 1 - l.p)), &h->http10))
+                return bad_head(h, 505, REASON_HTTP_VERSION);
 
         if (!is_token(h->method) || h->method.n > 32 || h->target.n == 0)
-                return bad(h, 400, REASON_REQUEST_LINE);
+                return bad_head(h, 400, REASON_REQUEST_LINE);
 
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD)
                 return HTTP_BAD;
 
         if (hides_body(h))
-                return bad(h, 400, REASON_BODY_UNCLEAR);
+                return bad_head(h, 400, REASON_BODY_UNCLEAR);
 
         const struct http_field *host = http_field_find(h, "host", NULL);
         if (!host || http_field_find(h, "host", host))
-                return bad(h, 400, REASON_HOST_COUNT);
+                return bad_head(h, 400, REASON_HOST_COUNT);
 
         const struct http_field *expect = http_field_find(h, "expect", NULL);
         if (expect && (h->http10 || !equal_fold(expect->value, "100-continue")))
-                return bad(h, 417, REASON_EXPECTATION);
+                return bad_head(h, 417, REASON_EXPECTATION);
 
         h->expect_continue = expect != NULL;
         return HTTP_WHOLE;
@@ -355,21 +355,21 @@ enum http_read http_head_request(struct span in, struct http_head *h)
 enum http_read http_head_response(struct span in, struct http_head *h)
 {
         struct span l;
-        enum http_read r = begin(in, h, &l);
+        enum http_read r = begin_head(in, h, &l);
         uint64_t status;
 
         if (r != HTTP_WHOLE)
                 return r;
 
         if (l.n < 12 || l.p[8] != ' ' || (l.n > 12 && l.p[12] != ' ') ||
-            !version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
+            !head_version(span_of(l.p, 8), &h->http10) || str_to_u64(span_of(l.p + 9, 3), &status) < 0 ||
             status < 100) /* a status beyond 599 means nothing to a proxy, and some servers send it */
-                return bad(h, 502, REASON_STATUS_LINE);
+                return bad_head(h, 502, REASON_STATUS_LINE);
 
         h->status = (unsigned) status;
         h->reason = l.n > 13 ? span_of(l.p + 13, l.n - 13) : (struct span){ 0 };
         if (!clean_value(h->reason))
-                return bad(h, 502, REASON_STATUS_BYTE);
+                return bad_head(h, 502, REASON_STATUS_BYTE);
 
         if (read_fields(in, l.n + 2, h) == HTTP_BAD || read_framing(h) == HTTP_BAD) {
                 h->answer = 502;

@@ -12,7 +12,7 @@ static const char *const methods[] = {
 };
 _Static_assert(sizeof methods / sizeof *methods == METHOD__COUNT, "each method has a name");
 
-static enum request_state bad(struct request_reader *q, unsigned status, const char *why)
+static enum request_state bad_request(struct request_reader *q, unsigned status, const char *why)
 {
         q->stage = READ_FAILED;
         q->status = status;
@@ -25,7 +25,7 @@ void request_add(struct request_reader *q, const void *p, size_t n) { buf_add(&q
 /* ---- the target ---- */
 
 /* One character, perhaps as %XX; -1: malformed. */
-static int decoded(struct span s, size_t *at)
+static int decoded_char(struct span s, size_t *at)
 {
         uint8_t c = s.p[(*at)++];
         if (c != '%')
@@ -37,12 +37,12 @@ static int decoded(struct span s, size_t *at)
 }
 
 /* An escaped slash would be a separator for one reader and none for another. */
-static bool decode(struct span s, bool form, char *ret, size_t cap)
+static bool decode_path(struct span s, bool form, char *ret, size_t cap)
 {
         size_t n = 0;
         for (size_t at = 0; at < s.n;) {
                 bool escaped = s.p[at] == '%';
-                int c = form && s.p[at] == '+' ? (at++, ' ') : decoded(s, &at);
+                int c = form && s.p[at] == '+' ? (at++, ' ') : decoded_char(s, &at);
                 if (c <= 0 || n + 1 >= cap || (!form && (c < 0x20 || c == 0x7f || (escaped && c == '/'))))
                         return false;
                 ret[n++] = (char) c;
@@ -81,7 +81,7 @@ static bool take_target(struct http_request *r, struct span t)
         if (query.n)
                 memcpy(r->query, query.p, query.n);
         r->query[query.n] = '\0';
-        return decode(path, false, r->path, sizeof r->path) && is_clean(r->path);
+        return decode_path(path, false, r->path, sizeof r->path) && is_clean(r->path);
 }
 
 bool request_param(const struct http_request *r, const char *name, char *ret, size_t cap)
@@ -90,7 +90,7 @@ bool request_param(const struct http_request *r, const char *name, char *ret, si
         for (const char *p = r->query; *p;) {
                 const char *end = strchrnul(p, '&');
                 if (strncmp(p, name, n) == 0 && p[n] == '=')
-                        return decode(span_of(p + n + 1, (size_t) (end - p) - n - 1), true, ret, cap);
+                        return decode_path(span_of(p + n + 1, (size_t) (end - p) - n - 1), true, ret, cap);
                 p = *end ? end + 1 : end;
         }
 
@@ -191,19 +191,19 @@ static enum request_state read_head(struct request_reader *q)
         struct http_request *r = &q->r;
         enum http_read got = http_head_request(buf_span(&q->in), &h);
         if (q->in.failed)
-                return bad(q, 503, "out of memory");
+                return bad_request(q, 503, "out of memory");
 
         if (got != HTTP_WHOLE)
-                return got == HTTP_MORE ? REQUEST_MORE : bad(q, h.answer, effect_reason_text(h.why));
+                return got == HTTP_MORE ? REQUEST_MORE : bad_request(q, h.answer, effect_reason_text(h.why));
 
         if (h.upgrade)
-                return bad(q, 400, "this server does not upgrade connections");
+                return bad_request(q, 400, "this server does not upgrade connections");
 
         if (!take_target(r, h.target))
-                return bad(q, 400, "the path is malformed");
+                return bad_request(q, 400, "the path is malformed");
 
         if (!take_fields(&h, r))
-                return bad(q, 400, "a header field is given twice, too long or malformed");
+                return bad_request(q, 400, "a header field is given twice, too long or malformed");
 
         r->method = method_of(h.method);
         r->close = h.close;
@@ -229,7 +229,7 @@ static enum request_state read_body(struct request_reader *q)
         size_t at = 0;
         enum body_state s = BODY_MORE;
         if (q->r.length != UINT64_MAX && q->r.length > q->body_max)
-                return bad(q, 413, "the body is too long");
+                return bad_request(q, 413, "the body is too long");
 
         do {
                 size_t used = 0;
@@ -238,10 +238,10 @@ static enum request_state read_body(struct request_reader *q)
                                    &data);
                 at += used;
                 if (s == BODY_BAD)
-                        return bad(q, 400, effect_reason_text(q->left.why));
+                        return bad_request(q, 400, effect_reason_text(q->left.why));
 
                 if (s == BODY_DATA && data.n > q->body_max - q->body.n)
-                        return bad(q, 413, "the body is too long");
+                        return bad_request(q, 413, "the body is too long");
 
                 if (s == BODY_DATA)
                         buf_add(&q->body, data.p, data.n);
@@ -249,7 +249,7 @@ static enum request_state read_body(struct request_reader *q)
 
         buf_drop(&q->in, at);
         if (q->body.failed)
-                return bad(q, 503, "out of memory");
+                return bad_request(q, 503, "out of memory");
 
         q->stage = s == BODY_END ? READ_DONE : READ_BODY;
         return s == BODY_END ? REQUEST_WHOLE : REQUEST_MORE;

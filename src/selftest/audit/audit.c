@@ -77,7 +77,7 @@ static int read_rules(struct audit *a)
 
 /* ---- evidence ---- */
 
-static struct json_doc *parsed(char *text)
+static struct json_doc *parsed_json(char *text)
 {
         struct err ignored;
         struct json_doc *d = text ? json_parse("evidence", span_str(text), &ignored) : NULL;
@@ -126,7 +126,7 @@ static void find_blast(struct audit *a, int64_t since_us)
         static const char *const reaches[] = { "self", "tenant", "named", "public" };
         cordon_error none;
         unsigned widest = 0;
-        struct json_doc *d = parsed(cordon_log_tools(cli_context(), since_us, 1, &none));
+        struct json_doc *d = parsed_json(cordon_log_tools(cli_context(), since_us, 1, &none));
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next) {
                 for (unsigned i = widest + 1; i < 4; i++)
                         widest = strcmp(json_text(o, "reach"), reaches[i]) == 0 ? i : widest;
@@ -172,7 +172,7 @@ static int try_breakout(struct audit *a)
         return 0; /* attempts that could not be made are checks that are not judged */
 }
 
-static int gather(struct audit *a, char **words, int n)
+static int gather_evidence(struct audit *a, char **words, int n)
 {
         int64_t since_us = (clock_wall_s() - 90 * 86400) * 1000000;
         int ok = 0, failing = 0;
@@ -186,11 +186,11 @@ static int gather(struct audit *a, char **words, int n)
 
         char config[4096];
         audit_past_read(&a->past);
-        a->e.verified = parsed(cordon_verify(cli_context(), NULL, 1, &ok, &none));
-        a->e.tenants =
-                parsed(serve_config_path(environ, config, sizeof config) ? serve_audit(config, &none) : NULL);
-        a->e.host = parsed(cordon_doctor(cli_context(), 1, &ok));
-        a->e.layers = parsed(cordon_layers(cli_context(), since_us, 1, &failing, &none));
+        a->e.verified = parsed_json(cordon_verify(cli_context(), NULL, 1, &ok, &none));
+        a->e.tenants = parsed_json(
+                serve_config_path(environ, config, sizeof config) ? serve_audit(config, &none) : NULL);
+        a->e.host = parsed_json(cordon_doctor(cli_context(), 1, &ok));
+        a->e.layers = parsed_json(cordon_layers(cli_context(), since_us, 1, &failing, &none));
         find_blast(a, since_us);
         count_incidents(a);
         return 0;
@@ -198,7 +198,7 @@ static int gather(struct audit *a, char **words, int n)
 
 /* ---- */
 
-static int report(struct audit *a)
+static int report_audit(struct audit *a)
 {
         struct audit_score s;
         cordon_error e = { 0 };
@@ -220,7 +220,7 @@ static int report(struct audit *a)
         return s.total > (uint64_t) (a->has_most ? a->most : MOST_DEFAULT);
 }
 
-static int audit(struct audit *a, char **words, int n)
+static int audit_host(struct audit *a, char **words, int n)
 {
         time_t now = (time_t) clock_wall_s();
         struct tm tm;
@@ -231,7 +231,7 @@ static int audit(struct audit *a, char **words, int n)
 
         int status = read_rules(a);
         if (status == 0)
-                status = gather(a, words, n);
+                status = gather_evidence(a, words, n);
         if (status)
                 return status;
 
@@ -239,7 +239,7 @@ static int audit(struct audit *a, char **words, int n)
                 a->items[a->n].check = &checks[a->n];
                 audit_judge(&a->e, &a->items[a->n]);
         }
-        return report(a);
+        return report_audit(a);
 }
 
 int verb_audit(int argc, char **argv)
@@ -248,7 +248,7 @@ int verb_audit(int argc, char **argv)
         const struct cli_verb *verb = cli_verb_find("selftest audit");
         cli_options_first(argc, argv, verb);
         int at = cli_options(argc, argv, verb, &a, NULL);
-        int status = at < 0 ? EXIT_CORDON : audit(&a, argv + at, argc - at);
+        int status = at < 0 ? EXIT_CORDON : audit_host(&a, argv + at, argc - at);
         json_free(a.e.probes);
         json_free(a.e.host);
         json_free(a.e.layers);

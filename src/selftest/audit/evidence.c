@@ -51,7 +51,7 @@ static void audit_judge_users(const struct audit_evidence *e, struct audit_item 
             shared ? ", whose boxes all have this user's uid outside" : ", each with ids of its own outside");
 }
 
-static const struct json *heads(const struct audit_evidence *e)
+static const struct json *heads_of(const struct audit_evidence *e)
 {
         const struct json *j = e->verified ? json_get(json_root(e->verified), "tenants") : NULL;
         return j && j->type == JSON_ARRAY ? j->child : NULL;
@@ -61,7 +61,7 @@ static void audit_judge_heads(const struct audit_evidence *e, struct audit_item 
 {
         unsigned all = 0, bad = 0;
         const char *first = "";
-        for (const struct json *o = heads(e); o; o = o->next) {
+        for (const struct json *o = heads_of(e); o; o = o->next) {
                 all++;
                 if (!json_is_true(o, "fits") && bad++ == 0)
                         first = json_text(o, "tenant");
@@ -79,7 +79,7 @@ static void audit_judge_heads(const struct audit_evidence *e, struct audit_item 
 
 static bool has_head(const struct audit_evidence *e, const char *tenant)
 {
-        for (const struct json *o = heads(e); o; o = o->next)
+        for (const struct json *o = heads_of(e); o; o = o->next)
                 if (strcmp(json_text(o, "tenant"), tenant) == 0)
                         return true;
         return false;
@@ -383,7 +383,7 @@ static void by_itself(const struct audit_evidence *e, struct audit_item *it)
 }
 
 /* A waiver keeps the evidence, and takes the debt away until its end. */
-static void waive(const struct audit_evidence *e, struct audit_item *it)
+static void waive_item(const struct audit_evidence *e, struct audit_item *it)
 {
         const struct audit_waiver *w = audit_waiver_of(e->rules, it->check->id);
         if (it->state == AUDIT_OPEN && w && !w->expired)
@@ -411,5 +411,5 @@ void audit_judge(const struct audit_evidence *e, struct audit_item *it)
         if (!it->since[0])
                 (void) snprintf(it->since, sizeof it->since, "%s", e->today);
         it->days_open = audit_days(it->since, e->today);
-        waive(e, it);
+        waive_item(e, it);
 }

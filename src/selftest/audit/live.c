@@ -144,7 +144,8 @@ static int add_record(const cordon_context *cx, char id[64], cordon_error *e)
 /* ---- validators ---- */
 
 /* The bytes that pass as `as`; NULL: refused. The caller frees. */
-static char *passes(const char *as, const char *text, size_t n, uint64_t max, size_t *ret_n, cordon_error *e)
+static char *checked_bytes(const char *as, const char *text, size_t n, uint64_t max, size_t *ret_n,
+                           cordon_error *e)
 {
         char *out = NULL;
         cordon_check c = { .as = as, .max = max };
@@ -156,7 +157,7 @@ static int must_change(const struct trial *t, char *why)
 {
         cordon_error e = { 0 };
         size_t n = 0;
-        char *out = passes(t->as, t->text, strlen(t->text), 0, &n, &e);
+        char *out = checked_bytes(t->as, t->text, strlen(t->text), 0, &n, &e);
         bool through = out && memmem(out, n, t->live, strlen(t->live));
         WHY("%.190s", through ? "it came out as it went in" : out ? "it came out inert" : e.what);
         cordon_free(out);
@@ -167,7 +168,7 @@ static int must_refuse(const struct trial *t, char *why)
 {
         cordon_error e = { 0 };
         size_t got = 0;
-        char *out = passes(t->as, t->text, strlen(t->text), t->max, &got, &e);
+        char *out = checked_bytes(t->as, t->text, strlen(t->text), t->max, &got, &e);
         WHY("%.190s", out ? "it passed" : e.what);
         cordon_free(out);
         return out ? WENT_THROUGH : e.code == 13 ? NOT_TRIED : REFUSED;

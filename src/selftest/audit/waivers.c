@@ -26,7 +26,7 @@ unsigned audit_days(const char *from, const char *to)
 }
 
 /* The next word of the line; false: none, or it does not fit. */
-static bool word(const char **at, char *ret, size_t cap)
+static bool next_word(const char **at, char *ret, size_t cap)
 {
         *at += strspn(*at, " \t");
         size_t n = strcspn(*at, " \t\n");
@@ -41,17 +41,17 @@ static bool word(const char **at, char *ret, size_t cap)
 static const char *read_waiver(const char *at, const char *today, struct audit_waiver *w)
 {
         char key[16];
-        if (!word(&at, w->id, sizeof w->id))
+        if (!next_word(&at, w->id, sizeof w->id))
                 return "`waive` needs the id of a check";
 
         for (;;) {
-                if (!word(&at, key, sizeof key))
+                if (!next_word(&at, key, sizeof key))
                         return "a waiver needs `until DATE owner NAME reason TEXT`";
                 if (strcmp(key, "reason") == 0)
                         break;
                 bool end = strcmp(key, "until") == 0, owner = strcmp(key, "owner") == 0;
                 if ((!end && !owner) ||
-                    !word(&at, end ? w->end : w->owner, end ? sizeof w->end : sizeof w->owner))
+                    !next_word(&at, end ? w->end : w->owner, end ? sizeof w->end : sizeof w->owner))
                         return "a waiver needs `until DATE owner NAME reason TEXT`";
         }
 
@@ -70,7 +70,7 @@ static const char *read_line(const char *at, const char *today, struct audit_rul
 {
         char key[16], value[24];
         uint64_t n;
-        if (!word(&at, key, sizeof key) || key[0] == '#')
+        if (!next_word(&at, key, sizeof key) || key[0] == '#')
                 return NULL;
 
         if (strcmp(key, "waive") == 0) {
@@ -81,7 +81,7 @@ static const char *read_line(const char *at, const char *today, struct audit_rul
 
         if (strcmp(key, "incidents") != 0)
                 return "a line begins with `waive` or `incidents`";
-        if (!word(&at, value, sizeof value) || str_to_u64(span_str(value), &n) < 0 || n > 1000000)
+        if (!next_word(&at, value, sizeof value) || str_to_u64(span_str(value), &n) < 0 || n > 1000000)
                 return "`incidents` needs a number: how many a quarter may have";
 
         r->incidents = (unsigned) n;

@@ -158,11 +158,11 @@ int bomb_deep(const char *tag)
 }
 
 /* A few bytes that expand to 16 blocks, each of which expands to 16 ...: unpacked, 16 GiB, if they fit. */
-static int unpack(int fd, unsigned depth, size_t *n)
+static int unpack_bomb(int fd, unsigned depth, size_t *n)
 {
         if (depth > 0) {
                 for (unsigned i = 0; i < ZIP_FAN; i++)
-                        if (unpack(fd, depth - 1, n) < 0)
+                        if (unpack_bomb(fd, depth - 1, n) < 0)
                                 return -1;
                 return 0;
         }
@@ -179,5 +179,5 @@ int bomb_zip(const char *tag)
         (void) tag;
         size_t n = 0;
         AUTO_FD(fd, bomb_file());
-        return unpack(fd, ZIP_DEPTH, &n) < 0 ? bomb_stopped(errno, n) : bomb_through(n);
+        return unpack_bomb(fd, ZIP_DEPTH, &n) < 0 ? bomb_stopped(errno, n) : bomb_through(n);
 }

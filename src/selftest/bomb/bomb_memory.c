@@ -44,7 +44,7 @@ int bomb_heap(const char *tag)
 }
 
 /* Writes until it may not; how many MiB, with errno. */
-static size_t fill(int fd, size_t most)
+static size_t fill_memory(int fd, size_t most)
 {
         size_t i = 0;
         while (i < most && fd_write_all(fd, block, sizeof block) == 0)
@@ -57,7 +57,7 @@ int bomb_tmpfs(const char *tag)
         (void) tag;
         memset(block, 1, sizeof block);
         AUTO_FD(fd, open("/dev/shm/bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-        size_t n = fd < 0 ? 0 : fill(fd, MOST_MIB);
+        size_t n = fd < 0 ? 0 : fill_memory(fd, MOST_MIB);
         return n < MOST_MIB ? bomb_stopped(errno, n) : bomb_through(n);
 }
 
@@ -69,7 +69,7 @@ int bomb_memfd(const char *tag)
         size_t n = 0;
         while (n < MOST_MIB) {
                 int fd = memfd_create("bomb", MFD_CLOEXEC | NOEXEC_SEAL); /* kept open: that is the bomb */
-                if (fd < 0 || fill(fd, 1) != 1)
+                if (fd < 0 || fill_memory(fd, 1) != 1)
                         return bomb_stopped(errno, n);
                 n++;
         }

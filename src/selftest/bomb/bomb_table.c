@@ -77,7 +77,7 @@ const struct bomb *bomb_find(const char *name)
         return NULL;
 }
 
-static int neighbour(void)
+static int bomb_neighbour(void)
 {
         for (;;) {
                 char line[32];
@@ -96,7 +96,7 @@ int bomb_main(int argc, char **argv)
 {
         const struct bomb *b = argc > 0 ? bomb_find(argv[0]) : NULL;
         if (argc > 0 && strcmp(argv[0], "neighbour") == 0)
-                return neighbour();
+                return bomb_neighbour();
         if (argc > 0 && strcmp(argv[0], "argv-end") == 0) /* it was carried: the bomb went through so far */
                 return 0;
         return b ? b->run(argc > 1 ? argv[1] : "bomb") : 64;

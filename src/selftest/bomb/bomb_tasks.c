@@ -16,7 +16,7 @@
 
 enum { TASKS = 200, QUEUED = 100000, SPIN_S = 8, STACK = 64 << 10, ARGUMENT = 100 << 10, ARGUMENTS = 2048 };
 
-static void rest(long ms)
+static void rest_child(long ms)
 {
         const struct timespec t = { ms / 1000, ms % 1000 * 1000000 };
         (void) nanosleep(&t, NULL);
@@ -43,7 +43,7 @@ int bomb_fork(const char *tag)
                 if (pid < 0)
                         return bomb_stopped(errno, i);
                 if (pid == 0) {
-                        rest(10000);
+                        rest_child(10000);
                         _exit(0);
                 }
         }
@@ -51,10 +51,10 @@ int bomb_fork(const char *tag)
         return bomb_through(TASKS);
 }
 
-static void *idle(void *arg)
+static void *idle_thread(void *arg)
 {
         (void) arg;
-        rest(10000);
+        rest_child(10000);
         return NULL;
 }
 
@@ -66,7 +66,7 @@ int bomb_threads(const char *tag)
         (void) pthread_attr_setstacksize(&a, STACK);
         for (size_t i = 0; i < TASKS; i++) {
                 pthread_t t;
-                int bad = pthread_create(&t, &a, idle, NULL);
+                int bad = pthread_create(&t, &a, idle_thread, NULL);
                 if (bad)
                         return bomb_stopped(bad, i);
         }
@@ -107,9 +107,9 @@ int bomb_stopped_self(const char *tag)
 {
         (void) tag;
         if (fork() == 0) /* and a process that would go on */
-                rest(10000);
+                rest_child(10000);
         (void) kill(getpid(), SIGSTOP);
-        rest(10000);
+        rest_child(10000);
         return bomb_through(0);
 }
 
@@ -126,11 +126,11 @@ int bomb_daemon(const char *tag)
                         (void) signal(s, SIG_IGN);
                 for (int fd = 0; fd < 3; fd++)
                         (void) close(fd);
-                rest(20000);
+                rest_child(20000);
                 _exit(0);
         }
 
-        rest(100);
+        rest_child(100);
         return bomb_through(1);
 }
 

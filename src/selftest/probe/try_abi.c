@@ -123,7 +123,7 @@ static void run_program(void *arg)
         _exit(errno == EACCES ? 113 : errno == ENOEXEC ? 108 : 112);
 }
 
-static int arm(struct probe_result *r)
+static int by_arm(struct probe_result *r)
 {
         const char *what = r->probe->what;
         unsigned char program[256] = { 0 };

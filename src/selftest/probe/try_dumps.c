@@ -21,7 +21,7 @@ static int core_limit(struct probe_result *r)
         return by_reply(r, setrlimit(RLIMIT_CORE, &more), "raising the limit of core files");
 }
 
-static void crash(void *arg)
+static void crash_child(void *arg)
 {
         (void) arg;
         (void) prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
@@ -35,7 +35,7 @@ static int core_file(struct probe_result *r)
         if (!dir || chdir(dir) < 0)
                 return refused(r, "finding a writable place");
 
-        int status = child_status(crash, NULL);
+        int status = child_status(crash_child, NULL);
         if (status == -1 || !WIFSIGNALED(status))
                 return cannot_tell(r, "nothing crashed");
 

@@ -187,7 +187,7 @@ static int rename_parents(struct probe_result *r)
 }
 
 /* Names that no box shows by itself. A door may: the host side then reports that. */
-static int existence(struct probe_result *r)
+static int tell_existence(struct probe_result *r)
 {
         static const char *const names[] = { "/root", "/boot",       "/sys",     "/run",       "/mnt",
                                              "/srv",  "/lost+found", "/var/lib", "/etc/shadow" };
@@ -280,6 +280,6 @@ static const struct probe rows[] = {
         ROW("the root lists nothing of the host", "the host's layout is visible", "mount,landlock",
             list_root),
         CLAIM("what no door names does not exist", PROBE_FILES, "the host's files can be told by stat",
-              "mount", existence, NOT_BY_PROCESS_WALL),
+              "mount", tell_existence, NOT_BY_PROCESS_WALL),
 };
 const struct probe_list probes_files_more = PROBE_LIST(rows);

@@ -45,7 +45,7 @@ static int huge_pages(struct probe_result *r)
         return by_reply(r, p == MAP_FAILED ? -1 : 0, "mmap(MAP_HUGETLB)");
 }
 
-static int compare(struct probe_result *r)
+static int compare_processes(struct probe_result *r)
 {
         return by_reach(r, syscall(SYS_kcmp, getpid(), getpid(), 0, 0, 0), "kcmp", 0);
 }
@@ -168,7 +168,7 @@ static const struct probe rows[] = {
         ROW("no urgent data on local sockets", "rarely looked-at kernel code (CVE-2025-38236)", "seccomp",
             urgent_data),
         ROW("no huge page of the host's pool", "memory that no limit counts", "seccomp", huge_pages),
-        ROW("processes cannot be compared", "kernel pointers are ordered", "seccomp", compare),
+        ROW("processes cannot be compared", "kernel pointers are ordered", "seccomp", compare_processes),
         ANSWER("randomisation cannot be turned off", "exploits become easy", "seccomp",
                "personality(ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC)", SYS_personality,
                ADDR_NO_RANDOMIZE | READ_IMPLIES_EXEC),

@@ -24,7 +24,7 @@ static int with_effect(struct probe_result *r, long reply, const char *call, con
         return by_reply(r, reply, call);
 }
 
-static int changed(struct probe_result *r, long reply, const char *call)
+static int changed_canary(struct probe_result *r, long reply, const char *call)
 {
         return with_effect(r, reply, call, "write");
 }
@@ -34,12 +34,13 @@ static int gap_chmod_fd(struct probe_result *r)
         AUTO_FD(fd, open(canary(r, "secret"), O_PATH | O_CLOEXEC));
         if (fd < 0)
                 return refused(r, "open with O_PATH outside");
-        return changed(r, syscall(452 /* fchmodat2 */, fd, "", 0644, AT_EMPTY_PATH), "fchmodat2 outside");
+        return changed_canary(r, syscall(452 /* fchmodat2 */, fd, "", 0644, AT_EMPTY_PATH),
+                              "fchmodat2 outside");
 }
 
 static int gap_chown(struct probe_result *r)
 {
-        return changed(r, chown(canary(r, "secret"), getuid(), getgid()), "chown outside");
+        return changed_canary(r, chown(canary(r, "secret"), getuid(), getgid()), "chown outside");
 }
 
 static int gap_setxattr(struct probe_result *r)
@@ -47,7 +48,7 @@ static int gap_setxattr(struct probe_result *r)
         long reply = setxattr(canary(r, "secret"), "user.cordon-probe", "x", 1, 0);
         if (reply == 0)
                 (void) removexattr(canary(r, "secret"), "user.cordon-probe");
-        return changed(r, reply, "setxattr outside");
+        return changed_canary(r, reply, "setxattr outside");
 }
 
 static int gap_inotify(struct probe_result *r)
@@ -74,7 +75,7 @@ static int gap_mknod(struct probe_result *r)
         long reply = mknod(canary(r, "made"), S_IFIFO | 0600, 0);
         if (reply == 0)
                 (void) unlink(canary(r, "made"));
-        return changed(r, reply, "mkfifo outside");
+        return changed_canary(r, reply, "mkfifo outside");
 }
 
 static int gap_symlink(struct probe_result *r)
@@ -82,7 +83,7 @@ static int gap_symlink(struct probe_result *r)
         long reply = symlink("/etc/shadow", canary(r, "planted"));
         if (reply == 0)
                 (void) unlink(canary(r, "planted"));
-        return changed(r, reply, "symlink outside");
+        return changed_canary(r, reply, "symlink outside");
 }
 
 static int gap_exec(struct probe_result *r)

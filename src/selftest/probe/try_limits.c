@@ -44,7 +44,7 @@ static int limit_other(struct probe_result *r)
                         "prlimit64 of another process");
 }
 
-static int nicer(struct probe_result *r)
+static int raise_priority(struct probe_result *r)
 {
         errno = 0;
         int now = getpriority(PRIO_PROCESS, 0);
@@ -59,14 +59,14 @@ static int real_time(struct probe_result *r)
 
 /* The process that answers denials and samples limits has the box's own user outside: a nice value or a
  * processor mask that the box may set slows its own supervisor. Each is set to its present value. */
-static pid_t braked(const struct probe_result *r)
+static pid_t braked_process(const struct probe_result *r)
 {
         return r->probe->call[0] == OF_BYSTANDER ? (pid_t) r->world->bystander : 1;
 }
 
 static int brake_nice(struct probe_result *r)
 {
-        pid_t pid = braked(r);
+        pid_t pid = braked_process(r);
         errno = 0;
         int now = getpriority(PRIO_PROCESS, (id_t) pid);
         if (errno != 0)
@@ -76,7 +76,7 @@ static int brake_nice(struct probe_result *r)
 
 static int brake_mask(struct probe_result *r)
 {
-        pid_t pid = braked(r);
+        pid_t pid = braked_process(r);
         cpu_set_t now;
         if (sched_getaffinity(pid, sizeof now, &now) < 0)
                 return refused(r, r->probe->what);
@@ -85,7 +85,7 @@ static int brake_mask(struct probe_result *r)
 
 static int brake_class(struct probe_result *r)
 {
-        pid_t pid = braked(r);
+        pid_t pid = braked_process(r);
         struct sched_param p = { 0 };
         int now = sched_getscheduler(pid);
         if (now < 0)
@@ -95,7 +95,7 @@ static int brake_class(struct probe_result *r)
 
 static int brake_io(struct probe_result *r)
 {
-        pid_t pid = braked(r);
+        pid_t pid = braked_process(r);
         long now = syscall(SYS_ioprio_get, 1, pid);
         if (now < 0)
                 return refused(r, r->probe->what);
@@ -203,7 +203,7 @@ static const struct probe rows[] = {
         ROW("no other's limits can be set", "others are starved", "seccomp", limit_other),
         ANSWER("init's limits cannot be set", "the supervisor is starved", "seccomp,user",
                "prlimit64 of pid 1", SYS_prlimit64, 1, RLIMIT_NOFILE, PROBE_PTR(&low)),
-        ROW("the priority cannot be raised", "others wait", "rlimit,capabilities", nicer),
+        ROW("the priority cannot be raised", "others wait", "rlimit,capabilities", raise_priority),
         ROW("no real-time scheduling", "others stop", "rlimit,capabilities", real_time),
         ANSWER("no deadline scheduling", "others stop", "capabilities", "deadline scheduling",
                SYS_sched_setattr, 0, PROBE_PTR(&deadline), 0),

@@ -16,7 +16,7 @@
 #define CLONE_NEWTIME 0x80
 #endif
 
-static void reap(long pid)
+static void reap_child(long pid)
 {
         int sys = errno;
         if (pid > 0)
@@ -32,7 +32,7 @@ static long call_clone(unsigned long flags)
         long pid = syscall(SYS_clone, flags | SIGCHLD, NULL, NULL, NULL, NULL);
         if (pid == 0)
                 _exit(0);
-        reap(pid);
+        reap_child(pid);
         return pid;
 }
 
@@ -42,7 +42,7 @@ static long call_clone3(unsigned long flags)
         long pid = syscall(SYS_clone3, &a, sizeof a);
         if (pid == 0)
                 _exit(0);
-        reap(pid);
+        reap_child(pid);
         return pid;
 }
 

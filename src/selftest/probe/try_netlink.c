@@ -36,7 +36,7 @@ static ssize_t send_to(int fd, const void *m, size_t len, const struct sockaddr_
         return sendto(fd, m, len, MSG_DONTWAIT | MSG_NOSIGNAL, (const struct sockaddr *) to, sizeof *to);
 }
 
-static struct question request(unsigned type, unsigned flags)
+static struct question make_request(unsigned type, unsigned flags)
 {
         const int first_link = 1;
         struct question q = { .head = { .nlmsg_len = sizeof q,
@@ -86,7 +86,7 @@ static int other_requests(struct probe_result *r)
                 return PROBE_HELD;
 
         for (unsigned type = RTM_BASE; type < RTM_BASE + TYPES; type++) {
-                const struct question dump = request(type, NLM_F_DUMP), question = request(type, 0);
+                const struct question dump = make_request(type, NLM_F_DUMP), question = make_request(type, 0);
                 if (type % KINDS != KIND_GET)
                         continue;
                 if (is_served(&question) || (!is_list(type) && is_served(&dump)))
@@ -97,9 +97,9 @@ static int other_requests(struct probe_result *r)
 }
 
 /* A change that changes nothing: the kernel would confirm it to one who may. */
-static int changes(struct probe_result *r)
+static int change_link(struct probe_result *r)
 {
-        const struct question m = request(RTM_SETLINK, NLM_F_ACK);
+        const struct question m = make_request(RTM_SETLINK, NLM_F_ACK);
         static struct packet got;
         AUTO_FD(fd, open_route());
         if (fd < 0)
@@ -120,7 +120,7 @@ static int send_broken(struct probe_result *r, uint32_t said, size_t len)
         if (fd < 0)
                 return refused(r, "socket(AF_NETLINK)");
 
-        const struct question list = request(RTM_GETLINK, NLM_F_DUMP);
+        const struct question list = make_request(RTM_GETLINK, NLM_F_DUMP);
         memcpy(&m, &list, sizeof list);
         m.head.nlmsg_len = said;
         (void) send_to(fd, &m, len, &server);
@@ -137,7 +137,7 @@ static int send_broken(struct probe_result *r, uint32_t said, size_t len)
 }
 
 /* Afterwards the server must still be there. */
-static int broken(struct probe_result *r)
+static int send_broken_sizes(struct probe_result *r)
 {
         static const struct {
                 uint32_t said;
@@ -149,7 +149,7 @@ static int broken(struct probe_result *r)
                 if (send_broken(r, sizes[i].said, sizes[i].len) == PROBE_ESCAPED)
                         return PROBE_ESCAPED;
 
-        const struct question whole = request(RTM_GETLINK, NLM_F_DUMP);
+        const struct question whole = make_request(RTM_GETLINK, NLM_F_DUMP);
         if (refused_socket(r) != PROBE_HELD && !is_served(&whole))
                 return escaped(r, "a broken request ended the server of the box's interfaces");
 
@@ -160,8 +160,8 @@ static int broken(struct probe_result *r)
 static int hidden_request(struct probe_result *r)
 {
         static struct packet got;
-        const struct question both[] = { request(RTM_GETLINK, NLM_F_DUMP),
-                                         request(RTM_GETNEIGH, NLM_F_DUMP) };
+        const struct question both[] = { make_request(RTM_GETLINK, NLM_F_DUMP),
+                                         make_request(RTM_GETNEIGH, NLM_F_DUMP) };
         AUTO_FD(fd, open_route());
         if (fd < 0)
                 return refused(r, "socket(AF_NETLINK)");
@@ -179,7 +179,7 @@ static int hidden_request(struct probe_result *r)
 }
 
 /* The kernel's server sends news to groups, also of other networks. */
-static int groups(struct probe_result *r)
+static int join_groups(struct probe_result *r)
 {
         static const int options[] = { NETLINK_ADD_MEMBERSHIP, NETLINK_LISTEN_ALL_NSID, NETLINK_PKTINFO };
         AUTO_FD(fd, open_route());
@@ -199,7 +199,7 @@ static int groups(struct probe_result *r)
 static int other_ports(struct probe_result *r)
 {
         static struct packet got;
-        const struct question m = request(RTM_GETNEIGH, NLM_F_DUMP);
+        const struct question m = make_request(RTM_GETNEIGH, NLM_F_DUMP);
         const struct sockaddr_nl own = { .nl_family = AF_NETLINK, .nl_pid = 0x40000001 };
         const struct sockaddr_nl to[] = {
                 own,
@@ -267,7 +267,7 @@ static in_addr_t foreign_address(struct nlmsghdr *h)
 static int own_addresses(struct probe_result *r)
 {
         static struct packet got;
-        struct question m = request(RTM_GETADDR, NLM_F_DUMP);
+        struct question m = make_request(RTM_GETADDR, NLM_F_DUMP);
         m.body[0] = AF_INET;
         AUTO_FD(fd, open_route());
         if (fd < 0)
@@ -293,13 +293,13 @@ static const struct probe rows[] = {
 #define CLASS PROBE_SOCKETS
         ROW("no netlink but lists of its own network", "the kernel's server of networks is reached",
             "seccomp", other_requests),
-        ROW("no change by netlink", "the kernel's server of networks is reached", "seccomp", changes),
+        ROW("no change by netlink", "the kernel's server of networks is reached", "seccomp", change_link),
         ROW("a broken request by netlink breaks nothing", "the server of the box's interfaces is misled",
-            "seccomp", broken),
+            "seccomp", send_broken_sizes),
         ROW("no request hides behind another", "the kernel's server of networks is reached", "seccomp",
             hidden_request),
         ROW("no news of networks by netlink's groups", "what happens to the host's network is observed",
-            "seccomp", groups),
+            "seccomp", join_groups),
         ROW("no netlink message to another port", "programs of the host read the box's messages", "seccomp",
             other_ports),
         ROW("no netlink of another family", "audit, netfilter, generic netlink", "seccomp", other_kinds),

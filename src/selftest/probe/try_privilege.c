@@ -93,7 +93,7 @@ static int no_caps(struct probe_result *r)
 
 /* Harmless without a way to gain anything; still, nothing is the better answer. Only a wall of namespaces can
  * empty it. */
-static int bounding(struct probe_result *r)
+static int bounding_set(struct probe_result *r)
 {
         for (unsigned long cap = 0; cap < 41; cap++)
                 if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0) == 1)
@@ -217,7 +217,7 @@ static const struct probe rows[] = {
         ANSWER("no ambient capability can be raised", "powers that survive exec", "capabilities",
                "raising an ambient capability", SYS_prctl, PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_NET_RAW),
         CLAIM("the bounding set is empty", PROBE_PRIVILEGE, "a later mistake finds powers to give",
-              "capabilities", bounding, NOT_BY_PROCESS_WALL),
+              "capabilities", bounding_set, NOT_BY_PROCESS_WALL),
         CALL_OR("the locks on root's powers cannot be taken off", "root's powers come back with the id",
                 "seccomp,capabilities", "prctl(SET_SECUREBITS)", EINVAL, SYS_prctl, PR_SET_SECUREBITS),
         ROW("no_new_privs is on and stays", "setuid programs are honoured", "no-new-privs", new_privileges),

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static pid_t sleeper(void)
+static pid_t sleeping_child(void)
 {
         pid_t pid = fork();
         if (pid == 0) {
@@ -40,7 +40,7 @@ static void end_sleeper(pid_t pid)
 
 static int trace_child(struct probe_result *r)
 {
-        pid_t pid = sleeper();
+        pid_t pid = sleeping_child();
         if (pid < 0)
                 return cannot_tell(r, "no process to trace");
 
@@ -52,9 +52,9 @@ static int trace_child(struct probe_result *r)
 
 static int vm_read(struct probe_result *r)
 {
-        char byte,
-                *far = (char *) (uintptr_t) &sleeper; /* the same program: the address is mapped there too */
-        pid_t pid = sleeper();
+        char byte, *far = (char *) (uintptr_t) &sleeping_child; /* the same program: the address is mapped
+                                                                   there too */
+        pid_t pid = sleeping_child();
         struct iovec mine = { &byte, 1 }, its = { far, 1 };
         int o = by_reply(r, process_vm_readv(pid, &mine, 1, &its, 1, 0), "process_vm_readv of a child");
 
@@ -65,7 +65,7 @@ static int vm_read(struct probe_result *r)
 static int vm_write(struct probe_result *r)
 {
         static char byte = 'x';
-        pid_t pid = sleeper();
+        pid_t pid = sleeping_child();
         struct iovec mine = { &byte, 1 }, its = { &byte, 1 };
         int o = by_reply(r, process_vm_writev(pid, &mine, 1, &its, 1, 0), "process_vm_writev to a child");
         end_sleeper(pid);
@@ -74,7 +74,7 @@ static int vm_write(struct probe_result *r)
 
 static int take_descriptor(struct probe_result *r)
 {
-        pid_t pid = sleeper();
+        pid_t pid = sleeping_child();
         AUTO_FD(pidfd, (int) syscall(SYS_pidfd_open, pid, 0));
         AUTO_FD(fd, (int) syscall(SYS_pidfd_getfd, pidfd, 1, 0));
         int o = by_reply(r, fd, "pidfd_getfd of a child");
@@ -232,7 +232,7 @@ static int write_beside_name(struct probe_result *r)
 }
 
 static char far_byte;
-static const struct iovec here = { &far_byte, 1 }, there = { (void *) (uintptr_t) &sleeper, 1 };
+static const struct iovec here = { &far_byte, 1 }, there = { (void *) (uintptr_t) &sleeping_child, 1 };
 static const siginfo_t queued = { .si_code = SI_QUEUE };
 
 #define CLASS PROBE_PROCESSES

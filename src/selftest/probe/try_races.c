@@ -21,13 +21,13 @@ struct shared {
         char path[256];
 };
 
-static struct shared *share(void)
+static struct shared *share_path(void)
 {
         struct shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
         return s == MAP_FAILED ? NULL : s;
 }
 
-static pid_t flip(struct shared *s, const char *a, const char *b)
+static pid_t flip_path(struct shared *s, const char *a, const char *b)
 {
         pid_t pid = fork();
         if (pid != 0)
@@ -37,7 +37,7 @@ static pid_t flip(struct shared *s, const char *a, const char *b)
         _exit(0);
 }
 
-static void end(struct shared *s, pid_t pid)
+static void end_flipping(struct shared *s, pid_t pid)
 {
         s->stop = 1;
         if (pid > 0) {
@@ -51,19 +51,19 @@ static void end(struct shared *s, pid_t pid)
 static int flipped_argument(struct probe_result *r)
 {
         char other[256];
-        struct shared *s = share();
+        struct shared *s = share_path();
         if (!s)
                 return cannot_tell(r, "no memory");
 
         (void) snprintf(other, sizeof other, "%s", canary(r, "secret"));
-        pid_t pid = flip(s, "/usr/lib/os-release", other);
+        pid_t pid = flip_path(s, "/usr/lib/os-release", other);
         bool got = false;
         for (uint64_t until = clock_mono_ns() + HAMMER_NS; !got && clock_mono_ns() < until;) {
                 AUTO_FD(fd, open(s->path, O_RDONLY | O_CLOEXEC));
                 got = fd >= 0 && holds_mark(fd);
         }
 
-        end(s, pid);
+        end_flipping(s, pid);
         if (got)
                 says_canary(r);
 

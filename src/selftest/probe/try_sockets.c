@@ -95,7 +95,7 @@ static int udp_metadata(struct probe_result *r)
         return by_reply(r, connect(fd, (struct sockaddr *) &to, sizeof to), "a route to 169.254.169.254");
 }
 
-static int interfaces(struct probe_result *r)
+static int see_interfaces(struct probe_result *r)
 {
         AUTO_FD(fd, socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (fd < 0)
@@ -111,7 +111,7 @@ static int interfaces(struct probe_result *r)
         return held(r, "no interface but the box's own lo");
 }
 
-static int local(struct probe_result *r, const struct sockaddr_un *to, socklen_t n, const char *what)
+static int connect_local(struct probe_result *r, const struct sockaddr_un *to, socklen_t n, const char *what)
 {
         static const int types[] = { SOCK_STREAM, SOCK_DGRAM, SOCK_SEQPACKET };
         for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -131,7 +131,7 @@ static int by_path(struct probe_result *r, const char *path)
         if (snprintf(to.sun_path, sizeof to.sun_path, "%s", path) >= (int) sizeof to.sun_path)
                 return cannot_tell(r, "the path is too long for a socket");
 
-        int o = local(r, &to, sizeof to, path);
+        int o = connect_local(r, &to, sizeof to, path);
         if (o == PROBE_ESCAPED)
                 (void) snprintf(r->effect, sizeof r->effect, "sock %s", path);
 
@@ -146,8 +146,8 @@ static int abstract_canary(struct probe_result *r)
                 return cannot_tell(r, "the host made no abstract socket");
 
         memcpy(to.sun_path + 1, r->world->abstract, n);
-        return local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n),
-                     "an abstract socket of the host");
+        return connect_local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n),
+                             "an abstract socket of the host");
 }
 
 static int path_canary(struct probe_result *r) { return by_path(r, canary(r, "socket")); }
@@ -179,7 +179,8 @@ static int own_services(struct probe_result *r)
                 if (n == 0 || n >= sizeof to.sun_path)
                         continue;
                 memcpy(to.sun_path + 1, name + 1, n);
-                o = local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n), "a keeper");
+                o = connect_local(r, &to, (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n),
+                                  "a keeper");
         }
 
         if (f)
@@ -237,7 +238,7 @@ static int pair_to_name(struct probe_result *r)
         return refused(r, "sendto by a datagram pair");
 }
 
-static int inherited(struct probe_result *r)
+static int inherited_socket(struct probe_result *r)
 {
         if (r->world->leaked <= 0)
                 return cannot_tell(r, "the caller left none open");
@@ -319,7 +320,7 @@ static const struct probe rows[] = {
             udp_loopback),
         ROW("no data with the first packet", "TCP without connect", "net,seccomp,landlock", tcp_fast_open),
         ROW("no way to the metadata address", "credentials of the machine", "net,seccomp", udp_metadata),
-        ROW("no interface of the host", "the host's networks", "net,seccomp", interfaces),
+        ROW("no interface of the host", "the host's networks", "net,seccomp", see_interfaces),
         ROW("no abstract socket of the host", "host programs that listen without a file",
             "net,landlock,seccomp", abstract_canary),
         ROW("no pathname socket of the host", "host programs that listen", "mount,seccomp", path_canary),
@@ -337,7 +338,7 @@ static const struct probe rows[] = {
                 "/run/snapd.socket", "/run/lxd.socket", "/run/nscd/socket", "/run/pcscd/pcscd.comm",
                 "/run/libvirt/libvirt-sock", "/run/user/1000/keyring/control"),
         ROW("a socket pair reaches no name", "host programs that listen", "mount,seccomp", pair_to_name),
-        ROW("no socket of the caller came along", "any connection the caller had", "stdio", inherited),
+        ROW("no socket of the caller came along", "any connection the caller had", "stdio", inherited_socket),
         ROW("standard streams are no sockets", "a way around the network namespace", "stdio", stdio_is_pipe),
         ROW("no descriptors can be received from outside", "files by SCM_RIGHTS", "stdio,net,mount",
             scm_rights),

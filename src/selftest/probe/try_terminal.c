@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* The filter sees the call whatever the descriptor is; only EPERM and its like come from the filter. */
-static int push(struct probe_result *r)
+static int push_byte(struct probe_result *r)
 {
         const struct probe *p = r->probe;
         char nul = '\0';
@@ -42,7 +42,7 @@ static int not_the_callers(struct probe_result *r)
         return held(r, "no standard stream is a terminal from outside");
 }
 
-static int controlling(struct probe_result *r)
+static int controlling_terminal(struct probe_result *r)
 {
         AUTO_FD(fd, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
         if (fd < 0)
@@ -53,7 +53,7 @@ static int controlling(struct probe_result *r)
 }
 
 #define CLASS                              PROBE_TERMINAL
-#define PUSH(claim, means, words, request) NUMBERS(claim, means, "seccomp,stdio", push, words, request)
+#define PUSH(claim, means, words, request) NUMBERS(claim, means, "seccomp,stdio", push_byte, words, request)
 static const struct probe rows[] = {
         PUSH("nothing is typed: TIOCSTI", "commands run in the caller's shell (CVE-2017-5226)",
              "ioctl(TIOCSTI)", TIOCSTI),
@@ -73,7 +73,7 @@ static const struct probe rows[] = {
              SYS_vhangup),
         ROW("the caller's terminal is not here", "keys and screen of the caller", "stdio", not_the_callers),
         ROW("there is no controlling terminal of the caller's", "keys and screen of the caller",
-            "stdio,mount,landlock", controlling),
+            "stdio,mount,landlock", controlling_terminal),
         OPENS("no other terminal can be opened", "keys and screens of others", "mount,landlock", O_RDWR,
               "/dev/console", "/dev/tty0", "/dev/tty1", "/dev/ttyS0", "/dev/hvc0", "/dev/pts/1", "/dev/pts/2",
               "/dev/vcs", "/dev/vcsa1"),

@@ -25,7 +25,7 @@ static void add_insn(struct program *p, uint16_t code, uint32_t k, uint8_t yes, 
                 p->at[p->n++] = (struct sock_filter){ .code = code, .jt = yes, .jf = no, .k = k };
 }
 
-static void load(struct program *p, uint16_t mode, uint32_t offset)
+static void load_program(struct program *p, uint16_t mode, uint32_t offset)
 {
         add_insn(p, BPF_LD | mode, offset, 0, 0);
 }
@@ -41,15 +41,15 @@ static void answer_if(struct program *p, uint32_t k, uint32_t bytes)
  * and extension headers are not followed: such packets are reported as they are. */
 static void load_family(struct program *p)
 {
-        load(p, BPF_ABS | BPF_H, (uint32_t) SKF_AD_OFF + SKF_AD_PROTOCOL);
+        load_program(p, BPF_ABS | BPF_H, (uint32_t) SKF_AD_OFF + SKF_AD_PROTOCOL);
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IPV6, 5, 0);
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, ETH_P_IP, 1, 0);
         answer(p, 0);
         add_insn(p, BPF_LDX | BPF_IMM, 20, 0, 0);
-        load(p, BPF_ABS | BPF_B, 9);
+        load_program(p, BPF_ABS | BPF_B, 9);
         add_insn(p, BPF_JMP | BPF_JA, 2, 0, 0);
         add_insn(p, BPF_LDX | BPF_IMM, 40, 0, 0);
-        load(p, BPF_ABS | BPF_B, 6);
+        load_program(p, BPF_ABS | BPF_B, 6);
 }
 
 static void emit_packet_rules(struct program *p, const struct plan *plan)
@@ -57,16 +57,16 @@ static void emit_packet_rules(struct program *p, const struct plan *plan)
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_ICMPV6, 0, 1); /* neighbours find each other with it */
         answer(p, 0);
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_UDP, 0, 4);
-        load(p, BPF_IND | BPF_H, 2);
+        load_program(p, BPF_IND | BPF_H, 2);
         answer_if(p, DNS_PORT, 0);
         answer(p, SNAP_BYTES);
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, IPPROTO_TCP, 1, 0);
         answer(p, SNAP_BYTES);
-        load(p, BPF_IND | BPF_B, 13); /* flags: SYN without ACK */
+        load_program(p, BPF_IND | BPF_B, 13); /* flags: SYN without ACK */
         add_insn(p, BPF_ALU | BPF_AND | BPF_K, 0x12, 0, 0);
         add_insn(p, BPF_JMP | BPF_JEQ | BPF_K, 0x02, 1, 0);
         answer(p, 0);
-        load(p, BPF_IND | BPF_H, 2);
+        load_program(p, BPF_IND | BPF_H, 2);
         answer_if(p, DNS_PORT, 0);
         for (size_t i = 0; i < plan->port_count; i++)
                 answer_if(p, plan->ports[i], 0);

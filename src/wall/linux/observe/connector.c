@@ -513,7 +513,7 @@ static bool step_connector(struct connector *c)
 
 /* ---- its life ---- */
 
-_Noreturn static void serve(struct connector *c)
+_Noreturn static void serve_connects(struct connector *c)
 {
         const struct wall_init *w = c->w;
         struct sigaction wake = { .sa_handler = interrupted };
@@ -554,7 +554,7 @@ static bool begin_connector(struct wall_init *w)
                 fd_close(&calls);
                 c.w = w;
                 c.line = line;
-                serve(&c);
+                serve_connects(&c);
         }
 
         if (pid < 0)

@@ -74,7 +74,7 @@ static bool make_tree(const struct wall_init *w, struct fuse_tree *t)
 
 /* Closes all of init's descriptors that it does not need: above all the payload's pipes, which are 0, 1, 2
  * and the next. */
-_Noreturn static void observe(struct front *f)
+_Noreturn static void run_observer(struct front *f)
 {
         int *const kept[] = { &f->fuse, &f->control, &f->proc };
         const int count = sizeof kept / sizeof *kept;
@@ -152,7 +152,7 @@ int wall_front_open(struct wall_init *w)
         wall_core_stay(&w->core);
         pid_t pid = (pid_t) syscall(SYS_clone, 0, NULL, NULL, NULL, NULL); /* not counted by is_empty() */
         if (pid == 0)
-                observe(&f);
+                run_observer(&f);
 
         if (pid < 0) {
                 wall_core_any_of(&w->core, 0);

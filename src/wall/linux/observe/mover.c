@@ -104,7 +104,7 @@ static bool become_payload(const struct wall_init *w)
                (w->landlock < 0 || syscall(SYS_landlock_restrict_self, w->landlock, 0) == 0);
 }
 
-_Noreturn static void serve(struct mover *v)
+_Noreturn static void serve_moves(struct mover *v)
 {
         struct ask a;
         int dirs[2];
@@ -136,7 +136,7 @@ static bool begin_mover(struct wall_init *w)
                 fd_close(&moves);
                 v.w = w;
                 v.line = line;
-                serve(&v);
+                serve_moves(&v);
         }
 
         if (pid < 0)
