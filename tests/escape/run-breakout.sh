@@ -48,9 +48,11 @@ each "strict" "$CORDON" selftest breakout --json --use base/strict
 each "strict, process wall" "$CORDON" selftest breakout --json --use base/strict --wall process
 each "ordinary user, strict" user "$CORDON" selftest breakout --json --use base/strict
 each "root inside" "$CORDON" selftest breakout --json --root
+each "strict, root inside" "$CORDON" selftest breakout --json --use base/strict --root
 each "process wall" "$CORDON" selftest breakout --json --wall process
 each "ordinary user" user "$CORDON" selftest breakout --json
 each "ordinary user, root inside" user "$CORDON" selftest breakout --json --root
+each "ordinary user, strict, root inside" user "$CORDON" selftest breakout --json --use base/strict --root
 each "ordinary user, process wall" user "$CORDON" selftest breakout --json --wall process
 each "session" "$CORDON" selftest breakout --json --session
 each "ordinary user, session, strict" user "$CORDON" selftest breakout --json --session --use base/strict
