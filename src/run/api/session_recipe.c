@@ -72,6 +72,7 @@ int api_recipe_make(struct cordon_box *b, struct err *e)
         }
 
         buf_puts(out, "]}");
+        b->c.recipe = buf_span(out);
         return out->failed || policy.failed || stock.failed
                        ? err_set(e, ERR_MEMORY, 0, "no memory for a session")
                        : 0;
