@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run/keeper/result.c - completes the result of a run: what is counted or kept otherwise, as its caller gets
+/* run/keeper/box_result.c - completes the result of a run: what is counted or kept otherwise, as its caller gets
  * it. */
 #include "run/keeper/internal.h"
 

@@ -297,7 +297,7 @@ struct box {
         enum effect_reason renew_refused;
 };
 
-/* result.c */
+/* box_result.c */
 void result_begin(struct run *run);
 /* The next kind of which some was lost, from *at on, which is 0 first; false: no other. Their sum, without
  * names that the host lacks as well. */

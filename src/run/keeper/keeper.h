@@ -308,7 +308,7 @@ void box_resize(struct box *b, unsigned rows, unsigned columns);
 /* Ends the box now. It is over some steps later. */
 void box_kill(struct box *b);
 const struct box_result *box_result(const struct box *b);
-/* result.c: its `out`, complete as of now. */
+/* box_result.c: its `out`, complete as of now. */
 const cordon_result *box_result_out(struct box *b);
 /* Of a box that was not started. */
 extern const cordon_result box_no_result;

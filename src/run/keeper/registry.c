@@ -20,11 +20,7 @@ enum { QUESTION_MS = 20 };
 /* A failure to register does not stop a run: a box without a registry entry is only harder to find. */
 void registry_open(struct box *b)
 {
-        struct sockaddr_un a;
-        socklen_t n = registry_address(&a, b->c.uid, keeper_run(&b->run));
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        if (fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, CLIENTS_MAX) == 0)
-                b->registry = TAKE_FD(fd);
+        b->registry = registry_listen("cordon", SOCK_SEQPACKET, b->c.uid, keeper_run(&b->run), CLIENTS_MAX);
 }
 
 /* A value that no group counts is not known before the end: then it is left out. */
@@ -120,84 +116,108 @@ static void put_newer(const struct box *b, int32_t position, struct buf *out)
                 buf_add(out, b->run.log.p + b->run.log.n - n, n);
 }
 
-/* With a line, or with the reason. */
-static void answer_join(struct box *b)
+/* ---- requests ---- */
+
+struct reply { /* zero but for `line`: an empty text */
+        struct buf text;
+        struct ask ok;
+        int line;    /* instead of the text; borrowed, or the reply's own */
+        bool own;    /* it is closed */
+        bool silent; /* nothing is sent now */
+};
+
+static void serve_state(struct box *b, const struct ask *q, struct reply *r)
 {
+        (void) q;
+        state_json(b, &r->text);
+}
+
+static void serve_logs(struct box *b, const struct ask *q, struct reply *r)
+{
+        r->ok = (struct ask){ b->run.log_on ? LOGS_ON : LOGS_OFF,
+                              (int32_t) (b->run.log_total & LOG_POSITION) };
+        put_newer(b, q->arg, &r->text);
+}
+
+static void serve_recipe(struct box *b, const struct ask *q, struct reply *r)
+{
+        (void) q;
+        if (!b->c.session || b->c.recipe.n == 0)
+                return;
+
+        buf_printf(&r->text, "%s\n", b->run.r.run);
+        buf_add(&r->text, b->c.recipe.p, b->c.recipe.n);
+}
+
+/* With a line, or with the reason. */
+static void serve_join(struct box *b, const struct ask *q, struct reply *r)
+{
+        (void) q;
         struct err e;
-        struct ask ok = { .request = JOIN_LINE };
-        AUTO_FD(line, session_admit(b, &e));
-        if (line >= 0)
-                (void) wire_put(b->client, &registry_ask_form, &ok, line);
-        else
-                answer(b->client, span_str(e.what), (struct ask){ .request = JOIN_REFUSED });
+        r->line = session_admit(b, &e);
+        r->own = true;
+        r->ok.request = r->line >= 0 ? JOIN_LINE : JOIN_REFUSED;
+        if (r->line < 0)
+                buf_puts(&r->text, e.what);
+}
+
+static void serve_words(struct box *b, const struct ask *q, struct reply *r)
+{
+        (void) q;
+        r->silent = !b->c.words;
+        r->line = b->c.words ? *b->c.words : -1;
+}
+
+static void serve_end(struct box *b, const struct ask *q, struct reply *r)
+{
+        (void) q;
+        r->silent = true; /* until it has ended */
+        if (b->c.session)
+                end_session(b);
 }
 
 /* With its state, or with the reason. */
-static void answer_renew(struct box *b)
+static void serve_renew(struct box *b, const struct ask *q, struct reply *r)
 {
-        AUTO_BUF(out);
+        (void) q;
         struct err e;
         bool done = box_renew(b, &e) >= 0; /* or a person is asked: the state says so */
+        r->ok.request = done ? RENEW_DONE : RENEW_REFUSED;
         if (done)
-                state_json(b, &out);
+                state_json(b, &r->text);
         else
-                buf_puts(&out, e.what);
-
-        if (!out.failed)
-                answer(b->client, buf_span(&out),
-                       (struct ask){ .request = done ? RENEW_DONE : RENEW_REFUSED });
+                buf_puts(&r->text, e.what);
 }
 
-static void serve(struct box *b, const struct ask *q)
+static void serve_labels(struct box *b, const struct ask *q, struct reply *r)
 {
-        AUTO_BUF(out);
-        struct ask ok = { 0 };
-        switch ((enum box_request) q->request) {
-        case BOX_ASK_STATE:
-                state_json(b, &out);
-                break;
-        case BOX_ASK_LOGS:
-                ok = (struct ask){ b->run.log_on ? LOGS_ON : LOGS_OFF,
-                                   (int32_t) (b->run.log_total & LOG_POSITION) };
-                put_newer(b, q->arg, &out);
-                break;
-        case BOX_ASK_SESSION:
-                if (b->c.session && b->c.recipe.n > 0) {
-                        buf_printf(&out, "%s\n", b->run.r.run);
-                        buf_add(&out, b->c.recipe.p, b->c.recipe.n);
-                }
-                break;
-        case BOX_ASK_JOIN:
-                answer_join(b);
-                return;
-        case BOX_ASK_WORDS:
-                if (b->c.words)
-                        (void) wire_put(b->client, &registry_ask_form, &ok, *b->c.words);
-                return;
-        case BOX_ASK_END:
-                if (b->c.session)
-                        end_session(b);
-                return;
-        case BOX_ASK_RENEW:
-                answer_renew(b);
-                return;
-        case BOX_ASK_LABELS:
-                keeper_label_again(b);
-                (void) wire_put(b->client, &registry_ask_form, &ok, -1);
-                return;
-        case BOX_ASK_STOP:
-                if (q->arg == SIGKILL)
-                        box_kill(b);
-                else if (b->c.session) /* it has no payload that a signal could go to */
-                        box_finish(b);
-                else
-                        box_signal(b, q->arg);
-                buf_puts(&out, "{}");
-                break;
-        }
-        if (!out.failed) /* half an answer would be a wrong one */
-                answer(b->client, buf_span(&out), ok);
+        (void) q;
+        (void) r;
+        keeper_label_again(b);
 }
+
+static void serve_stop(struct box *b, const struct ask *q, struct reply *r)
+{
+        buf_puts(&r->text, "{}");
+        if (q->arg == SIGKILL)
+                box_kill(b);
+        else if (b->c.session) /* it has no payload that a signal could go to */
+                box_finish(b);
+        else
+                box_signal(b, q->arg);
+}
+
+/* Each process of the user may ask; the proof is that it is confined as the keeper is. */
+static const struct {
+        void (*serve)(struct box *b, const struct ask *q, struct reply *r);
+        bool unproven; /* it learns nothing, so it needs no proof */
+} requests[] = {
+        [BOX_ASK_STATE] = { serve_state, false },  [BOX_ASK_STOP] = { serve_stop, false },
+        [BOX_ASK_LOGS] = { serve_logs, false },    [BOX_ASK_SESSION] = { serve_recipe, false },
+        [BOX_ASK_JOIN] = { serve_join, false },    [BOX_ASK_WORDS] = { serve_words, false },
+        [BOX_ASK_END] = { serve_end, false },      [BOX_ASK_RENEW] = { serve_renew, false },
+        [BOX_ASK_LABELS] = { serve_labels, true },
+};
 
 static bool is_refused(struct box *b, const struct ask *q, int proof)
 {
@@ -228,6 +248,20 @@ void registry_accept(struct box *b)
         registry_answer(b); /* most have asked by now */
 }
 
+static void serve(struct box *b, const struct ask *q)
+{
+        struct reply r = { .line = -1 };
+        requests[q->request].serve(b, q, &r);
+        if (r.line >= 0 && b->client >= 0)
+                (void) wire_put(b->client, &registry_ask_form, &r.ok, r.line);
+        else if (!r.silent && !r.text.failed) /* half an answer would be a wrong one */
+                answer(b->client, buf_span(&r.text), r.ok);
+
+        if (r.own)
+                fd_close(&r.line);
+        buf_done(&r.text);
+}
+
 void registry_answer(struct box *b)
 {
         struct ask q;
@@ -236,8 +270,8 @@ void registry_answer(struct box *b)
         if (r < 0 && errno == EAGAIN)
                 return;
 
-        bool tells = r == 1 && q.request == BOX_ASK_LABELS; /* anybody of this user: it learns nothing */
-        if (r == 1 && (tells || !is_refused(b, &q, proof)))
+        bool known = r == 1 && q.request < sizeof requests / sizeof *requests && requests[q.request].serve;
+        if (known && (requests[q.request].unproven || !is_refused(b, &q, proof)))
                 serve(b, &q);
 
         registry_drop(b);

@@ -29,16 +29,23 @@ static const struct wire_field ask_fields[] = { WIRE_NUMBER(struct ask, request)
                                                 WIRE_NUMBER(struct ask, arg) };
 const struct wire_form registry_ask_form = WIRE_FORM(WIRE_REGISTRY_ASK, 1, struct ask, ask_fields);
 
-socklen_t registry_address(struct sockaddr_un *a, uid_t uid, const char *run)
+socklen_t registry_address(struct sockaddr_un *a, const char *kind, uid_t uid, const char *run)
 {
         char text[96];
-        (void) snprintf(text, sizeof text, "cordon/%u/%s", uid, run);
+        (void) snprintf(text, sizeof text, "%s/%u/%s", kind, uid, run);
         *a = (struct sockaddr_un){ .sun_family = AF_UNIX };
         size_t n = strlen(text);
-        if (n > sizeof a->sun_path - 1)
-                n = sizeof a->sun_path - 1;
         memcpy(a->sun_path + 1, text, n);
         return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + n);
+}
+
+int registry_listen(const char *kind, int type, uid_t uid, const char *run, int backlog)
+{
+        struct sockaddr_un a;
+        socklen_t n = registry_address(&a, kind, uid, run);
+        AUTO_FD(fd, socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        bool listens = fd >= 0 && bind(fd, (struct sockaddr *) &a, n) == 0 && listen(fd, backlog) == 0;
+        return listens ? TAKE_FD(fd) : -1;
 }
 
 bool registry_peer_is(int fd, uid_t uid)
@@ -126,7 +133,7 @@ static int ask_once(const struct sockaddr_un *a, socklen_t n, struct ask *q, int
 static int ask_for_line(const char *run, struct ask *q, int *patience, struct buf *out, int *ret_line)
 {
         struct sockaddr_un a;
-        socklen_t n = registry_address(&a, getuid(), run);
+        socklen_t n = registry_address(&a, "cordon", getuid(), run);
         int r = 1;
         for (int tries = 0; tries < ASK_TRIES && r == 1; tries++)
                 r = ask_once(&a, n, q, patience, out, ret_line);
@@ -151,21 +158,21 @@ static const char *behind(const char *line, int fields)
 
 static bool is_listening(const char *line) { return strtoul(behind(line, 3), NULL, 16) & 0x10000; }
 
-/* The run ids of all sockets that look like keepers of this user's, each with a NUL behind it. */
-static int look_for_runs(struct buf *runs, size_t *count, struct err *e)
+/* What stands behind the prefix in all of them, each with a NUL behind it. */
+static int look_for_names(const char *prefix, struct buf *names, size_t *count, struct err *e)
 {
+        char line[512];
+        size_t n = strlen(prefix);
         FILE *f = fopen("/proc/net/unix", "re");
         if (!f)
                 return err_set(e, ERR_IO, errno, "reading /proc/net/unix: %s", strerror(errno));
 
-        char line[512], want[32];
-        (void) snprintf(want, sizeof want, "@cordon/%u/", getuid());
         while (fgets(line, sizeof line, f)) {
                 const char *path = behind(line, 7);
-                if (strncmp(path, want, strlen(want)) != 0 || !is_listening(line))
+                if (path[0] != '@' || strncmp(path + 1, prefix, n) != 0 || !is_listening(line))
                         continue;
-                buf_add(runs, path + strlen(want), strcspn(path + strlen(want), "\n"));
-                buf_putc(runs, '\0');
+                buf_add(names, path + 1 + n, strcspn(path + 1 + n, "\n"));
+                buf_putc(names, '\0');
                 ++*count;
         }
 
@@ -178,16 +185,15 @@ static int by_text(const void *a, const void *b)
         return strcmp(*(const char *const *) a, *(const char *const *) b);
 }
 
-/* Calls `each` with each of them once.
- * SAFETY: that file lists the sockets of all users, with names that any process can choose, including line
+/* SAFETY: that file lists the sockets of all users, with names that any process can choose, including line
  * ends; and it is read in pieces, between which others come and go. So an entry may appear twice, whichever
  * process wrote it, and an existing one may be skipped: the search is repeated. */
-static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+int registry_each(const char *prefix, bool (*each)(void *ctx, const char *rest), void *ctx, struct err *e)
 {
         AUTO_BUF(runs);
         size_t count = 0;
         for (int i = 0; i < LOOKS; i++)
-                if (look_for_runs(&runs, &count, e) < 0)
+                if (look_for_names(prefix, &runs, &count, e) < 0)
                         return -1;
 
         const char **all = calloc(count + 1, sizeof *all);
@@ -208,6 +214,14 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
         return 0;
 }
 
+/* All runs of this user. */
+static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct err *e)
+{
+        char prefix[32];
+        (void) snprintf(prefix, sizeof prefix, "cordon/%u/", getuid());
+        return registry_each(prefix, each, ctx, e);
+}
+
 /* ---- to all of this state: labels of files have changed ---- */
 
 static int tell(const char *run)
@@ -215,7 +229,7 @@ static int tell(const char *run)
         struct sockaddr_un a;
         int patience = PATIENCE_MS;
         const struct ask q = { .request = BOX_ASK_LABELS };
-        socklen_t n = registry_address(&a, getuid(), run);
+        socklen_t n = registry_address(&a, "cordon", getuid(), run);
         AUTO_FD(fd, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
         bool sent = fd >= 0 && join_queue(fd, &a, n, &patience) == 0 && registry_peer_is(fd, getuid()) &&
                     wire_put(fd, &registry_ask_form, &q, -1) == 0;

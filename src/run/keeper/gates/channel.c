@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "run/keeper/gates/decisions.h"
 #include "run/keeper/gates/gates.h"
+#include "run/keeper/registry.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,23 +16,17 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum { OUT_MAX = 8 << 20, PROTOCOL = 1 };
 
 int channel_open(struct box *b, struct err *e)
 {
-        struct sockaddr_un a = { .sun_family = AF_UNIX };
-        int n = snprintf(a.sun_path + 1, sizeof a.sun_path - 1, "cordon-gate/%u/%s", b->c.uid,
-                         keeper_run(&b->run));
-        AUTO_FD(fd, socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-        socklen_t len = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 + (size_t) n);
-        if (fd < 0 || bind(fd, (struct sockaddr *) &a, len) < 0 || listen(fd, APPROVERS_MAX) < 0)
-                return err_set(e, ERR_IO, errno, "opening the socket for approvers: %s", strerror(errno));
-
-        b->gates->listener = TAKE_FD(fd);
-        return 0;
+        b->gates->listener =
+                registry_listen("cordon-gate", SOCK_STREAM, b->c.uid, keeper_run(&b->run), APPROVERS_MAX);
+        return b->gates->listener >= 0
+                       ? 0
+                       : err_set(e, ERR_IO, errno, "opening the socket for approvers: %s", strerror(errno));
 }
 
 static void hang_up(struct approver *a)
