@@ -188,7 +188,7 @@ struct ledger_walk log_walk_run(const struct ledger_log *l, const char *run);
 /* A run as its reports begin. */
 struct log_run {
         struct ledger_walk first;
-        struct ledger_view start, end; /* json.n 0: there is none */
+        struct ledger_view start, end; /* json.n is 0 if it is missing */
         int64_t begin_us, end_us;      /* of its first and last records */
         bool has_gap, runs;            /* payloads were pruned; a keeper answers for it */
 };

@@ -389,7 +389,7 @@ struct ledger_graph;
 struct ledger_graph *ledger_graph_new(const struct ledger_log *l, struct err *e);
 void ledger_graph_free(struct ledger_graph *g);
 const struct ledger_edge *ledger_graph_edges(const struct ledger_graph *g, size_t *ret_count);
-/* By id or by a unique prefix; -1 on error with *e set. */
+/* Finds a record by its id or a unique prefix; -1 on error with *e set. */
 int64_t ledger_graph_find(const struct ledger_graph *g, const char *id, struct err *e);
 enum { LEDGER_BACK = 1, LEDGER_FORWARD = 2 };
 int ledger_trace(const struct ledger_log *l, const char *effect, unsigned ways, bool json, struct buf *out,
@@ -482,8 +482,8 @@ struct ledger_runs {
         uint32_t *slots;      /* a table of v + 1 by id */
         size_t slot_count;
 };
-/* Of runs that began, and of records that were written, since then. Trials of `cordon learn` do not count.
- * The log must outlive the table. Returns 0 or -1; ledger_runs_done() follows in each case. */
+/* The table has runs that began, and counts records that were written, since then. Trials of `cordon learn`
+ * do not count. The log must outlive the table. Returns 0 or -1; ledger_runs_done() follows in each case. */
 int ledger_runs_read(const struct ledger_log *l, int64_t since_us, struct ledger_runs *ret, struct err *e);
 void ledger_runs_done(struct ledger_runs *r);
 struct ledger_run *ledger_runs_find(const struct ledger_runs *r, struct span id); /* NULL: not there */

@@ -25,10 +25,10 @@ struct bridge_url {
         char host[BRIDGE_TEXT], port[6], path[BRIDGE_URL];
         bool tls;
 };
-/* -1: it is none. */
+/* Returns -1 if it is not one. */
 int bridge_url_read(const char *text, struct bridge_url *ret);
 
-/* What `initialize` of 2025-11-25 and earlier began; "": nothing. */
+/* The session that `initialize` of 2025-11-25 and earlier began; "": nothing. */
 struct bridge_session {
         char id[BRIDGE_TEXT], version[32];
 };
@@ -103,7 +103,7 @@ struct bridge {
 
 /* Begins one; takes `line`, which is NULL unless `method` is POST. */
 void bridge_begin(struct bridge *b, const char *method, char *line);
-/* The client wants no answer any more. */
+/* The client no longer wants an answer. */
 void bridge_cancel(struct bridge *b, const char *id);
 /* Waits until no exchange but a GET is under way, or for some seconds. */
 void bridge_wait(struct bridge *b, unsigned seconds);

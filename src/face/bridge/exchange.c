@@ -81,7 +81,7 @@ static bool read_more(struct answer *a)
         return n > 0 && !a->in.failed;
 }
 
-/* Reads the head, without those of 1xx. False: there is none. */
+/* Reads the head, without those of 1xx. Returns false if there is no head. */
 static bool read_head(struct answer *a)
 {
         for (;;) {

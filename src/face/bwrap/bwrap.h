@@ -79,7 +79,7 @@ struct bwrap_order {
         size_t repeated_count;
 };
 
-/* What the reader of options does not do itself. */
+/* The reader of options leaves these to main.c. */
 struct bwrap_files {
         /* All bytes of a descriptor and a NUL after them, which stay. Returns 0, or -1 with errno. */
         int (*read)(int fd, char **ret, size_t *ret_length);
@@ -104,7 +104,7 @@ int bwrap_settle(struct bwrap_order *o, const struct bwrap_caller *c, struct err
 const char *bwrap_option(size_t i, const char **ret_arguments, const char **ret_help);
 
 /* ---- bwrap_caps.c ---- */
-/* A name with or without "cap_", in any case, or a number. Returns -1 if there is none. */
+/* A name with or without "cap_", in any case, or a number. Returns -1 if no capability has it. */
 int bwrap_cap(const char *name);
 uint64_t bwrap_caps_held(void);
 /* Drops from the bounding set what is not in `keep`. */
@@ -132,7 +132,7 @@ struct bwrap_root {
         int old;   /* the caller's root */
         int proc;  /* the caller's /proc */
         unsigned aside_count;
-        bool own_proc;   /* the box has processes of its own */
+        bool own_proc;   /* the box has its own pid namespace */
         const char *tty; /* the terminal of standard output, or NULL */
 };
 /* Builds the root by the operations, and enters it. */

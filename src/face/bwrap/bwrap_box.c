@@ -520,7 +520,7 @@ static int clone_between(unsigned long flags, pid_t *ret, struct err *e)
         return 0;
 }
 
-/* Only the controlling terminal takes input by TIOCSTI. ENXIO: there is none. */
+/* Only the controlling terminal takes input by TIOCSTI. ENXIO: the process has no terminal. */
 static bool has_terminal(void)
 {
         AUTO_FD(tty, open("/dev/tty", O_RDONLY | O_NOCTTY | O_CLOEXEC));

@@ -34,7 +34,7 @@ static mode_t mode_above(const struct bwrap_op *op)
         return mode;
 }
 
-/* What a descriptor's path leads to must be what the caller has open. */
+/* A descriptor's path must lead to the file that the caller has open. */
 static int check_given(int given, int found)
 {
         struct stat want, got;

@@ -44,7 +44,8 @@ static bool may_go(const struct http_conn *c, uint64_t now_ns)
         return c->unread_ns && now_ns - c->unread_ns >= HTTP_UNREAD_S * 1000000000ull;
 }
 
-/* Who connects and says or reads nothing must not keep others out: the one that is due first makes room. */
+/* A client that connects and sends or reads nothing must not keep others out: the one that is due first makes
+ * room. */
 size_t http_conn_place(struct http_conn *(*at)(void *ctx, size_t i), size_t n, void *ctx)
 {
         size_t found = n;
@@ -212,7 +213,7 @@ void http_conn_flush(struct http_conn *c)
         if (c->busy || c->lingers || (!said && !c->last))
                 return;
 
-        /* What the client still sends is read and dropped: a reset would take the answer with it. */
+        /* Bytes that the client still sends are read and dropped: a reset would take the answer with it. */
         c->lingers = c->last;
         set_due(c, c->last ? HTTP_LINGER_S : c->in.in.n ? HTTP_READ_S : HTTP_IDLE_S);
         if (c->last)

@@ -53,7 +53,7 @@ static int answer_doors(struct mcp_server *s, struct mcp_call *c, cordon_error *
 
 /* ---- changes ---- */
 
-static void collect(void *ctx, const void *data, size_t len)
+static void collect_text(void *ctx, const void *data, size_t len)
 {
         struct buf *b = ctx;
         size_t room = b->n < MCP_DIFF_MAX ? MCP_DIFF_MAX - b->n : 0;
@@ -72,7 +72,7 @@ static int answer_diff(struct mcp_server *s, struct mcp_call *c, cordon_error *e
                                 "end it with session_end, then call diff again with the same handle");
         }
 
-        cordon_work_diff_options o = { .run = c->run, .out = collect, .out_ctx = &text };
+        cordon_work_diff_options o = { .run = c->run, .out = collect_text, .out_ctx = &text };
         if (cordon_work_diff(s->o->cx, &o, &entries, e) < 0)
                 return -1;
 

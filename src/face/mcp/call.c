@@ -87,7 +87,7 @@ static int take_session(struct mcp_server *s, struct mcp_call *c, const struct j
         return handle && !c->session ? no_session(e) : 0;
 }
 
-static int begin(struct mcp_server *s, struct mcp_call *c, const struct json *args, cordon_error *e)
+static int begin_call(struct mcp_server *s, struct mcp_call *c, const struct json *args, cordon_error *e)
 {
         switch (mcp_tool_id(c->tool)) {
         case TOOL_SESSION_NEW:
@@ -156,7 +156,7 @@ void mcp_call_begin(struct mcp_server *s, struct mcp_link *l, const struct rpc *
                 return;
         }
 
-        if (take_session(s, c, d->args, &e) < 0 || begin(s, c, d->args, &e) < 0)
+        if (take_session(s, c, d->args, &e) < 0 || begin_call(s, c, d->args, &e) < 0)
                 mcp_call_fail(s, c, &e);
 }
 

@@ -52,7 +52,7 @@ static void put_withheld(const struct mcp_checked *k, const char *run, struct bu
 }
 
 /* A session whose run printed a canary is over. */
-static void trip(struct mcp_call *c)
+static void trip_wire(struct mcp_call *c)
 {
         if (!c->session)
                 return;
@@ -74,7 +74,7 @@ void mcp_call_end_checked(struct mcp_server *s, struct mcp_call *c, bool failed,
                 put_withheld(&k, c->box ? cordon_box_run_id(c->box) : "", &out);
                 failed = true;
                 if (k.canary)
-                        trip(c);
+                        trip_wire(c);
         }
 
         mcp_checked_done(&k);

@@ -28,7 +28,7 @@ void mcp_gate_held(void *ctx, const char *id, const char *effect, unsigned withi
         *(bool *) ctx = true;
 }
 
-static struct json_doc *request(const struct mcp_call *c, const struct buf *line)
+static struct json_doc *put_request(const struct mcp_call *c, const struct buf *line)
 {
         cordon_error e = { 0 };
         char *text = cordon_box_gate(c->session ? c->session->box : c->box, &person, buf_str(line), &e);
@@ -44,7 +44,7 @@ static bool find_held(const struct mcp_call *c, char ret[MCP_GATE_ID])
 {
         AUTO_BUF(line);
         buf_puts(&line, "{\"op\":\"list\"}");
-        struct json_doc *d = request(c, &line);
+        struct json_doc *d = put_request(c, &line);
         const struct json *items = d ? json_of(json_root(d), "items", JSON_ARRAY) : NULL;
         const char *id = items && items->child ? json_str(items->child, "id") : NULL;
         bool found = id && strlen(id) == MCP_GATE_ID - 1;
@@ -73,7 +73,7 @@ static bool put_form(const struct mcp_call *c, struct buf *out)
         AUTO_BUF(line);
         AUTO_BUF(message);
         buf_printf(&line, "{\"op\":\"show\",\"id\":\"%s\"}", c->gate);
-        struct json_doc *d = request(c, &line);
+        struct json_doc *d = put_request(c, &line);
         const struct json *o = d ? json_root(d) : NULL, *item = o ? json_of(o, "item", JSON_OBJECT) : NULL;
         const char *text = o ? json_str(o, "text") : NULL, *door = item ? json_str(item, "door") : NULL,
                    *risk = item ? json_str(item, "risk") : NULL,
@@ -156,7 +156,7 @@ void mcp_gate_step(struct mcp_server *s, struct mcp_call *c)
 /* ---- the answer ---- */
 
 /* An answer that the desk does not take leaves the effect to `cordon approve`. */
-static void vote(struct mcp_call *c, const struct json *answer)
+static void give_vote(struct mcp_call *c, const struct json *answer)
 {
         AUTO_BUF(line);
         const char *action = json_str(answer, "action");
@@ -171,7 +171,7 @@ static void vote(struct mcp_call *c, const struct json *answer)
         if (digits)
                 buf_member(&line, "challenge", digits);
         buf_putc(&line, '}');
-        struct json_doc *d = request(c, &line);
+        struct json_doc *d = put_request(c, &line);
         const struct json *ok = d ? json_get(json_root(d), "ok") : NULL;
         c->gate_outside = c->gate_outside || !ok || ok->type != JSON_TRUE;
         c->held = true; /* is there another? */
@@ -181,7 +181,7 @@ static void vote(struct mcp_call *c, const struct json *answer)
 void mcp_gate_answer(struct mcp_call *c, const struct json *result)
 {
         c->asked = 0;
-        vote(c, result);
+        give_vote(c, result);
 }
 
 /* A state is for its own call, and used up by a wrong one. */
@@ -206,7 +206,7 @@ struct mcp_call *mcp_gate_retry(struct mcp_server *s, struct mcp_call *c, const 
                 p->parked = false;
                 p->state[0] = '\0';
                 mcp_call_free(s, c);
-                vote(p, json_of(d->responses, "approve", JSON_OBJECT));
+                give_vote(p, json_of(d->responses, "approve", JSON_OBJECT));
                 return p;
         }
         return NULL;

@@ -164,7 +164,7 @@ void mcp_elicit(struct mcp_server *s, struct mcp_call *c, const struct buf *form
 
 /* gate_ask.c: the call rests until the client comes again with the answer to a form. False: it cannot. */
 bool mcp_park(struct mcp_call *c, const struct buf *form);
-/* What a run asks. */
+/* Questions of a run. */
 void mcp_gate_open(const struct mcp_options *o, cordon_box *b);
 void mcp_gate_held(void *ctx, const char *id, const char *effect, unsigned within_s); /* sets a bool */
 void mcp_gate_step(struct mcp_server *s, struct mcp_call *c);

@@ -40,7 +40,7 @@ struct mcp_wrap_options {
 /* Runs a server of the protocol in a box, between the box and a client on standard input and output, or
  * clients over HTTP until SIGTERM. */
 int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e);
-/* What the server of this name offers that was not accepted, as text, or NULL with *e set. `agree`, unless
+/* The offers of the server of this name that were not accepted, as text, or NULL with *e set. `agree`, unless
  * NULL, shows it to a person and returns 0 or -1 with *e set; after 0 exactly that is accepted. */
 char *mcp_wrap_changes(const cordon_context *cx, const char *name,
                        int (*agree)(const char *shown, cordon_error *e), cordon_error *e);

@@ -17,7 +17,7 @@ enum {
         RPC_HEADER_MISMATCH = -32020
 };
 
-/* What `initialize` of 2025-11-25 began; 2026-07-28 has no sessions. */
+/* A session that `initialize` of 2025-11-25 began; 2026-07-28 has no sessions. */
 struct mcp_http_session {
         char id[RANDOM_NAME];
         struct mcp_peer peer;

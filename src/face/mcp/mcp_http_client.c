@@ -120,7 +120,7 @@ static bool is_too_often(struct mcp_server *s)
         return ++s->http_requests > HTTP_PER_S;
 }
 
-static void refuse(struct mcp_link *l, unsigned status, const char *why)
+static void refuse_link(struct mcp_link *l, unsigned status, const char *why)
 {
         mcp_http_error(l, status, RPC_INVALID_REQUEST, why, NULL);
 }
@@ -135,19 +135,19 @@ static void take_head(void *ctx, struct http_conn *c)
         l->session = NULL;
         l->peer = &l->own;
         if (!host_is_ours(r->host, c->port, none) || !origin_is_ours(r->origin, r->host))
-                refuse(l, 403, "the request is not for this server, or from a page of another site");
+                refuse_link(l, 403, "the request is not for this server, or from a page of another site");
         else if (!random_is(s->http_token, r->token))
                 mcp_http_unauthorized(l);
         else if (is_too_often(s))
                 mcp_http_reply(l, 429, "Retry-After: 1\r\n");
         else if (strcmp(r->path, "/mcp") != 0)
-                refuse(l, 404, "the endpoint is /mcp");
+                refuse_link(l, 404, "the endpoint is /mcp");
         else if (!post && r->method != METHOD_GET && r->method != METHOD_DELETE)
                 mcp_http_reply(l, 405, "Allow: POST, GET, DELETE\r\n");
         else if (post && !r->json)
-                refuse(l, 415, "a message is application/json");
+                refuse_link(l, 415, "a message is application/json");
         else if (r->length != UINT64_MAX && r->length > (post ? RPC_LINE_MAX : 0))
-                refuse(l, 413, "the message is too long");
+                refuse_link(l, 413, "the message is too long");
         else
                 http_conn_take(c, post ? RPC_LINE_MAX : 0);
 }
@@ -240,7 +240,7 @@ static void take_whole(void *ctx, struct http_conn *c)
 static void take_bad(void *ctx, struct http_conn *c)
 {
         (void) ctx;
-        refuse((struct mcp_link *) c, c->in.status, c->in.why);
+        refuse_link((struct mcp_link *) c, c->in.status, c->in.why);
 }
 
 /* ---- time ---- */

@@ -39,7 +39,7 @@ static const char *name_of(const struct rpc *m)
         return by_name ? json_str(m->params, "name") : by_uri ? json_str(m->params, "uri") : NULL;
 }
 
-static const char *mismatch(const struct http_request *r, const struct rpc *m, const char *version)
+static const char *header_mismatch(const struct http_request *r, const struct rpc *m, const char *version)
 {
         const char *name = name_of(m);
         if (!header_is(r->mcp_version, version))
@@ -51,7 +51,7 @@ static const char *mismatch(const struct http_request *r, const struct rpc *m, c
         return NULL;
 }
 
-static void refuse(struct mcp_http_verdict *v, unsigned status, int code, const char *why)
+static void refuse_request(struct mcp_http_verdict *v, unsigned status, int code, const char *why)
 {
         v->status = status;
         v->code = code;
@@ -62,10 +62,11 @@ static void judge_legacy(const struct http_request *r, bool opens, struct mcp_ht
 {
         v->need = opens ? HTTP_NEW_SESSION : HTTP_A_SESSION;
         if (!opens && r->mcp_version[0] && !is_legacy(r->mcp_version))
-                refuse(v, 400, RPC_INVALID_REQUEST, "this revision is not served: MCP-Protocol-Version");
+                refuse_request(v, 400, RPC_INVALID_REQUEST,
+                               "this revision is not served: MCP-Protocol-Version");
         else if (!opens && !r->mcp_session[0])
-                refuse(v, 400, RPC_INVALID_REQUEST,
-                       "initialize comes first, and its answer has the header Mcp-Session-Id");
+                refuse_request(v, 400, RPC_INVALID_REQUEST,
+                               "initialize comes first, and its answer has the header Mcp-Session-Id");
 }
 
 void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mcp_http_verdict *ret)
@@ -74,7 +75,7 @@ void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mc
         bool opens = strcmp(m->method, "initialize") == 0;
         *ret = (struct mcp_http_verdict){ 0 };
         if (m->kind == RPC_INVALID) {
-                refuse(ret, 400, m->code, m->why);
+                refuse_request(ret, 400, m->code, m->why);
                 return;
         }
 
@@ -84,9 +85,9 @@ void mcp_http_judge(const struct http_request *r, const struct rpc *m, struct mc
                 return;
         }
 
-        const char *why = version && m->kind == RPC_REQUEST ? mismatch(r, m, version) : NULL;
+        const char *why = version && m->kind == RPC_REQUEST ? header_mismatch(r, m, version) : NULL;
         if (why)
-                refuse(ret, 400, RPC_HEADER_MISMATCH, why);
+                refuse_request(ret, 400, RPC_HEADER_MISMATCH, why);
 }
 
 unsigned mcp_http_status(int code)

@@ -11,7 +11,7 @@
 
 enum { TOKEN_LEAST = 32, TOKEN_BYTES = 32 };
 
-static int cannot(const char *path, const char *why, cordon_error *e)
+static int cannot_use(const char *path, const char *why, cordon_error *e)
 {
         return err_set((struct err *) e, ERR_IO, errno, "the token file %s: %s", path, why);
 }
@@ -19,10 +19,10 @@ static int cannot(const char *path, const char *why, cordon_error *e)
 static int make_token(const char *path, int fd, char ret[MCP_TOKEN_MAX], cordon_error *e)
 {
         if (random_hex(ret, TOKEN_BYTES) < 0)
-                return cannot(path, "the kernel has no random bits", e);
+                return cannot_use(path, "the kernel has no random bits", e);
 
         if (fd_write_all(fd, ret, strlen(ret)) < 0 || fd_write_all(fd, "\n", 1) < 0)
-                return cannot(path, strerror(errno), e);
+                return cannot_use(path, strerror(errno), e);
         return 0;
 }
 
@@ -31,7 +31,7 @@ static int read_token(const char *path, int fd, char ret[MCP_TOKEN_MAX], cordon_
         static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~+/=-";
         struct stat st;
         if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077)) {
-                (void) cannot(path, "others may read it, or it is not a file of this user", e);
+                (void) cannot_use(path, "others may read it, or it is not a file of this user", e);
                 return err_hint((struct err *) e, "chmod 600 %s", path);
         }
 
@@ -39,10 +39,10 @@ static int read_token(const char *path, int fd, char ret[MCP_TOKEN_MAX], cordon_
         if (n > 0 && ret[n - 1] == '\n')
                 n--;
         if (n < TOKEN_LEAST || n >= MCP_TOKEN_MAX)
-                return cannot(path, "a token has 32 to 127 characters", e);
+                return cannot_use(path, "a token has 32 to 127 characters", e);
 
         ret[n] = '\0';
-        return strspn(ret, allowed) == (size_t) n ? 0 : cannot(path, "it has characters of no token", e);
+        return strspn(ret, allowed) == (size_t) n ? 0 : cannot_use(path, "it has characters of no token", e);
 }
 
 int mcp_token_load(const char *path, char ret[MCP_TOKEN_MAX], cordon_error *e)
@@ -54,5 +54,5 @@ int mcp_token_load(const char *path, char ret[MCP_TOKEN_MAX], cordon_error *e)
                 return make_token(path, made, ret, e);
 
         AUTO_FD(fd, open(path, O_RDONLY | FLAGS));
-        return fd < 0 ? cannot(path, strerror(errno), e) : read_token(path, fd, ret, e);
+        return fd < 0 ? cannot_use(path, strerror(errno), e) : read_token(path, fd, ret, e);
 }

@@ -6,7 +6,7 @@
 #include "base/rpc.h"
 #include "face/mcp/tools.h"
 
-/* What is remembered of a connection: only the legacy era has state. */
+/* The state of a connection: only the legacy era has state. */
 struct mcp_peer {
         bool initialized;
         bool elicits; /* as its initialize says */

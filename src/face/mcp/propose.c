@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void collect(void *ctx, const void *data, size_t len)
+static void collect_text(void *ctx, const void *data, size_t len)
 {
         enum { SHOWN_MAX = 4000 };
         struct buf *b = ctx;
@@ -38,7 +38,7 @@ static void not_applied(struct mcp_server *s, struct mcp_call *c, const char *ru
         mcp_call_end(s, c, true, &out);
 }
 
-static void apply(struct mcp_server *s, struct mcp_call *c, const char *run)
+static void apply_run(struct mcp_server *s, struct mcp_call *c, const char *run)
 {
         AUTO_BUF(out);
         cordon_error e = { 0 };
@@ -65,7 +65,7 @@ static void apply(struct mcp_server *s, struct mcp_call *c, const char *run)
 
 /* ---- the question ---- */
 
-/* What the person reads: all of it is inert. */
+/* The person reads this text: all of it is inert. */
 static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, struct buf *out,
                     cordon_error *e)
 {
@@ -75,7 +75,7 @@ static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, s
         size_t entries, n = 0;
         uint64_t cuts;
         cordon_work_diff_options o = {
-                .run = run, .form = CORDON_WORK_STAT, .out = collect, .out_ctx = &stat
+                .run = run, .form = CORDON_WORK_STAT, .out = collect_text, .out_ctx = &stat
         };
         if (cordon_work_diff(s->o->cx, &o, &entries, e) < 0)
                 return -1;
@@ -153,10 +153,10 @@ static bool is_yes(const struct json *answer)
                json_of(json_of(answer, "content", JSON_OBJECT), "apply", JSON_TRUE);
 }
 
-static void decide(struct mcp_server *s, struct mcp_call *c, const char *run, const struct json *answer)
+static void decide_run(struct mcp_server *s, struct mcp_call *c, const char *run, const struct json *answer)
 {
         if (is_yes(answer))
-                apply(s, c, run);
+                apply_run(s, c, run);
         else
                 not_applied(s, c, run, "the person did not agree");
 }
@@ -165,7 +165,7 @@ void mcp_propose_answer(struct mcp_server *s, struct mcp_call *c, const struct j
 {
         char run[64];
         memcpy(run, c->run, sizeof run);
-        decide(s, c, run, result);
+        decide_run(s, c, run, result);
 }
 
 void mcp_propose_retry(struct mcp_server *s, struct mcp_call *c, const struct mcp_decision *d)
@@ -181,7 +181,7 @@ void mcp_propose_retry(struct mcp_server *s, struct mcp_call *c, const struct mc
                 memcpy(run, p->run, sizeof run);
                 mcp_call_free(s, p); /* a state is used once */
                 if (good) {
-                        decide(s, c, run, json_of(d->responses, "approve", JSON_OBJECT));
+                        decide_run(s, c, run, json_of(d->responses, "approve", JSON_OBJECT));
                         return;
                 }
         }

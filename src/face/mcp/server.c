@@ -19,13 +19,13 @@ struct watched {
         int next_ms; /* -1: none */
 };
 
-static struct pollfd *watch(struct watched *w, int fd, short events)
+static struct pollfd *watch_fd(struct watched *w, int fd, short events)
 {
         w->v[w->n] = (struct pollfd){ .fd = fd, .events = events };
         return &w->v[w->n++];
 }
 
-static void sooner(struct watched *w, int ms)
+static void wake_within(struct watched *w, int ms)
 {
         if (ms >= 0 && (w->next_ms < 0 || ms < w->next_ms))
                 w->next_ms = ms;
@@ -33,20 +33,20 @@ static void sooner(struct watched *w, int ms)
 
 static void watch_box(struct watched *w, cordon_box *b)
 {
-        (void) watch(w, cordon_box_fd(b), POLLIN);
-        sooner(w, cordon_box_next_ms(b));
+        (void) watch_fd(w, cordon_box_fd(b), POLLIN);
+        wake_within(w, cordon_box_next_ms(b));
 }
 
 static void watch_all(struct mcp_server *s, struct watched *w)
 {
         *w = (struct watched){ .next_ms = mcp_calls_next_ms(s) };
-        sooner(w, mcp_http_next_ms(s));
-        (void) watch(w, s->signals, POLLIN);
-        (void) watch(w, s->listener, POLLIN);
+        wake_within(w, mcp_http_next_ms(s));
+        (void) watch_fd(w, s->signals, POLLIN);
+        (void) watch_fd(w, s->listener, POLLIN);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++) {
                 struct mcp_link *l = s->links[i];
-                (void) watch(w, l && !l->c.gone ? l->in : -1, POLLIN);
-                (void) watch(w, l && l->c.out.n ? l->c.fd : -1, POLLOUT);
+                (void) watch_fd(w, l && !l->c.gone ? l->in : -1, POLLIN);
+                (void) watch_fd(w, l && l->c.out.n ? l->c.fd : -1, POLLOUT);
         }
 
         for (size_t i = 0; i < MCP_CALLS_MAX; i++) {
@@ -109,7 +109,7 @@ void mcp_accept_all(struct mcp_server *s)
 
 /* ---- the loop ---- */
 
-static void turn(struct mcp_server *s)
+static void turn_server(struct mcp_server *s)
 {
         struct watched w;
         watch_all(s, &w);
@@ -153,7 +153,7 @@ static void end_boxes(struct mcp_server *s)
         for (unsigned i = 0; i < TURNS && has_boxes(s); i++) {
                 struct watched w = { .next_ms = STEP_MS };
                 watch_all(s, &w);
-                sooner(&w, STEP_MS);
+                wake_within(&w, STEP_MS);
                 (void) poll(w.v + 2 + 2 * MCP_LINKS_MAX, w.n - 2 - 2 * MCP_LINKS_MAX, w.next_ms);
                 mcp_calls_step(s);
                 mcp_sessions_step(s);
@@ -223,7 +223,7 @@ int mcp_serve(const struct mcp_options *o, cordon_error *e)
         s.checks = cordon_checks_new(); /* without it, each check starts its own */
 
         while (!s.stop)
-                turn(&s);
+                turn_server(&s);
 
         end_boxes(&s);
         free_all(&s);

@@ -35,7 +35,7 @@ static void session_free(struct mcp_session *x)
         free(x);
 }
 
-static int start(struct mcp_server *s, struct mcp_session *x, cordon_error *e)
+static int start_session(struct mcp_server *s, struct mcp_session *x, cordon_error *e)
 {
         struct err *err = (struct err *) e;
         x->box = cordon_box_new(s->o->policy);
@@ -60,7 +60,7 @@ struct mcp_session *mcp_session_new(struct mcp_server *s, cordon_error *e)
         }
 
         struct mcp_session *x = calloc(1, sizeof *x);
-        if (!x || start(s, x, e) < 0) {
+        if (!x || start_session(s, x, e) < 0) {
                 session_free(x);
                 return NULL;
         }

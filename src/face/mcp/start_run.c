@@ -30,7 +30,7 @@ static const char LIST[] = "cd \"$1\" && for f in .* *; do\n"
                            "done",
                   WRITE[] = "mkdir -p \"${1%/*}\" && cat >\"$1\"";
 
-static void add(struct command *c, const char *word)
+static void add_word(struct command *c, const char *word)
 {
         if (c->n < WORDS)
                 c->argv[c->n++] = word;
@@ -40,7 +40,7 @@ static void add_words(struct command *c, const struct json *args, const char *ke
 {
         const struct json *list = json_of(args, key, JSON_ARRAY);
         for (const struct json *w = list ? list->child : NULL; w; w = w->next)
-                add(c, w->str);
+                add_word(c, w->str);
 }
 
 /* A relative path with "./" before it is no option of any program. */
@@ -49,23 +49,23 @@ static void add_path(struct command *c, const struct json *args)
         const char *path = json_str(args, "path");
         (void) snprintf(c->path, sizeof c->path, "%s%s", path && path[0] == '/' ? "" : "./",
                         path ? path : "");
-        add(c, c->path);
+        add_word(c, c->path);
 }
 
 static void add_code(struct command *c, const struct json *args, const char *program, const char *option)
 {
-        add(c, program);
-        add(c, option);
-        add(c, json_str(args, "code"));
+        add_word(c, program);
+        add_word(c, option);
+        add_word(c, json_str(args, "code"));
         add_words(c, args, "args");
 }
 
 static void add_script(struct command *c, const struct json *args, const char *script)
 {
-        add(c, "sh");
-        add(c, "-c");
-        add(c, script);
-        add(c, "sh");
+        add_word(c, "sh");
+        add_word(c, "-c");
+        add_word(c, script);
+        add_word(c, "sh");
         add_path(c, args);
 }
 
@@ -75,9 +75,9 @@ static void make_command(const struct mcp_call *call, const struct json *args, s
         switch (mcp_tool_id(call->tool)) {
         case TOOL_RUN_COMMAND:
                 if (json_str(args, "command")) {
-                        add(c, "sh");
-                        add(c, "-c");
-                        add(c, json_str(args, "command"));
+                        add_word(c, "sh");
+                        add_word(c, "-c");
+                        add_word(c, json_str(args, "command"));
                 }
                 add_words(c, args, "argv");
                 break;
@@ -88,7 +88,7 @@ static void make_command(const struct mcp_call *call, const struct json *args, s
                 add_code(c, args, "python3", "-c");
                 break;
         case TOOL_READ_FILE:
-                add(c, "cat");
+                add_word(c, "cat");
                 add_path(c, args);
                 break;
         case TOOL_LIST_FILES:
@@ -138,7 +138,8 @@ static void on_output(void *ctx, int stream, const void *data, size_t len)
         tell_progress(c);
 }
 
-static int start(struct mcp_server *s, struct mcp_call *call, const struct command *c, cordon_error *e)
+static int start_command(struct mcp_server *s, struct mcp_call *call, const struct command *c,
+                         cordon_error *e)
 {
         struct err *err = (struct err *) e;
         bool set = call->session ||
@@ -168,5 +169,5 @@ int mcp_call_start_run(struct mcp_server *s, struct mcp_call *call, const struct
         cordon_box_share_checks(call->box, s->checks);
         if (seconds)
                 call->deadline_ns = clock_mono_ns() + (uint64_t) seconds->integer * 1000000000u;
-        return start(s, call, &c, e);
+        return start_command(s, call, &c, e);
 }

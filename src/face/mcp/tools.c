@@ -27,7 +27,7 @@ enum { CODE_MAX = 120000, STDIN_MAX = 4 << 20, PATH_BYTES = 4095, HANDLE_BYTES =
                 "args", ARG_WORDS, false, 0, CODE_MAX, "arguments of the program"                            \
         }
 
-/* Of every answer: an error of cordon itself, and what can be done next. */
+/* Every answer has these: an error of cordon itself, and what can be done next. */
 #define COMMON                                                                                               \
         "\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},"                     \
         "\"message\":{\"type\":\"string\"},\"hint\":{\"type\":\"string\"}}},"                                \
@@ -49,7 +49,7 @@ enum { CODE_MAX = 120000, STDIN_MAX = 4 << 20, PATH_BYTES = 4095, HANDLE_BYTES =
         "\"effect\":{\"type\":\"string\"},\"reason\":{\"type\":\"string\"},\"why\":{\"type\":\"string\"},"   \
         "\"permit\":{\"type\":\"string\"},\"count\":{\"type\":\"integer\"}}}}," CHECKED
 
-/* Of every answer that has words of a box. */
+/* Every answer with words of a box has these. */
 #define CHECKED                                                                                              \
         "\"labels\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},"                                   \
         "\"findings\":{\"type\":\"array\",\"items\":{\"type\":\"object\"},\"description\":\"what was found " \
@@ -57,7 +57,7 @@ enum { CODE_MAX = 120000, STDIN_MAX = 4 << 20, PATH_BYTES = 4095, HANDLE_BYTES =
         "it: secrets (replaced), text that addresses a model, links\"},"                                     \
         "\"sha256\":{\"type\":\"string\"},"
 
-/* By name, and in the order of enum mcp_tool_id. */
+/* The tools by name, and in the order of enum mcp_tool_id. */
 static const struct mcp_tool tools[] = {
         { .name = "diff",
           .title = "Show changes",

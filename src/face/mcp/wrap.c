@@ -118,7 +118,7 @@ static int next_ms(const struct wrap *w)
 }
 
 /* Returns true when the box has ended. */
-static bool turn(struct wrap *w)
+static bool turn_wrap(struct wrap *w)
 {
         struct pollfd v[4 + WRAP_HTTP_POLLED] = {
                 { .fd = w->client.c.gone ? -1 : w->client.in, .events = POLLIN },
@@ -156,7 +156,7 @@ static void end_server(struct wrap *w)
         w->client.in = -1;
         w->client.c.gone = false; /* its output may be open */
         while (!ended && w->server.c.out.n && !w->server.c.gone && clock_mono_ns() < until)
-                ended = turn(w);
+                ended = turn_wrap(w);
         if (w->server.c.fd >= 0)
                 fd_close(&w->server.c.fd);
         w->server.c.gone = true;
@@ -173,7 +173,7 @@ static void end_server(struct wrap *w)
                 ;
 }
 
-static void done(struct wrap *w)
+static void wrap_done(struct wrap *w)
 {
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
                 if (w->pending[i].id)
@@ -231,7 +231,7 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                         : 0;
         bool ended = r < 0;
         while (!ended && !w.client.c.gone)
-                ended = turn(&w);
+                ended = turn_wrap(&w);
 
         const bool left = w.client.c.gone;
         if (r == 0 && !ended)
@@ -244,6 +244,6 @@ int mcp_wrap(const struct mcp_wrap_options *o, int *ret_status, cordon_error *e)
                 bool ran = result->end != CORDON_FAILED && result->end != CORDON_NOT_STARTED;
                 *ret_status = left && ran ? 0 : cordon_result_status(result);
         }
-        done(&w);
+        wrap_done(&w);
         return r;
 }

@@ -111,7 +111,7 @@ void wrap_release(struct wrap *w);
 /* Answers a request with a failed result or an error, and forgets it. */
 void wrap_give_up(struct wrap_pending *p, const char *why);
 void wrap_forget(struct wrap_pending *p);
-/* By the id that the server knows. */
+/* Finds a call by the id that the server knows. */
 struct wrap_pending *wrap_find(struct wrap *w, const struct json *id);
 /* Is it in a list of "NAME\0"? */
 bool wrap_has_name(const struct buf *names, const char *name);

@@ -25,7 +25,7 @@ static void put_line(struct buf *out, const char *mark, const struct json *tool)
         cordon_free(inert);
 }
 
-/* What tells a model what to do is said beside the change. */
+/* A text that tells a model what to do is named beside the change. */
 static void put_finding(const cordon_context *cx, struct buf *out, const char *name, const char *text)
 {
         if (text && wrap_commands_model(cx, text))

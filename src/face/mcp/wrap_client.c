@@ -46,7 +46,7 @@ struct wrap_pending *wrap_find(struct wrap *w, const struct json *id)
         return NULL;
 }
 
-/* By the id that this client knows. */
+/* Finds a call by the id that this client knows. */
 static struct wrap_pending *find_own(struct wrap *w, const struct mcp_link *l, const struct json *id)
 {
         AUTO_BUF(text);
@@ -163,7 +163,7 @@ static bool is_too_often(struct wrap *w)
         return ++w->calls > w->o->rate;
 }
 
-static void record(struct wrap *w, struct wrap_pending *p, const struct rpc *m, const char *reason)
+static void record_call(struct wrap *w, struct wrap_pending *p, const struct rpc *m, const char *reason)
 {
         AUTO_BUF(args);
         const struct json *v = json_get(m->params, "arguments");
@@ -214,7 +214,7 @@ static void pass_on(struct wrap *w, const struct wrap_pending *p, const struct r
 }
 
 /* The bytes of now are sent later, or NULL. */
-static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc *m)
+static void hold_call(const struct wrap *w, struct wrap_pending *p, const struct rpc *m)
 {
         AUTO_BUF(line);
         const struct wrap_sent how = { w->o->permitted, p->sent };
@@ -231,13 +231,13 @@ static void hold(const struct wrap *w, struct wrap_pending *p, const struct rpc 
 /* The call waits for the answer, which arrives by wrap_answered(). */
 static void ask_person(struct wrap *w, struct wrap_pending *p, const struct rpc *m, const struct buf *args)
 {
-        hold(w, p, m);
+        hold_call(w, p, m);
         p->asked = p->held ? cordon_box_tool_ask(w->box, p->tool, args->p, args->n) : 0;
         p->deadline_ns = UINT64_MAX; /* the question has its own */
         if (p->asked)
                 return;
 
-        record(w, p, m, "tool-ask");
+        record_call(w, p, m, "tool-ask");
         wrap_give_up(p, "a person has to agree to this call, and it cannot be shown");
 }
 
@@ -262,7 +262,7 @@ static bool passes_policy(struct wrap *w, struct wrap_pending *p, const struct r
                 return false;
         default:
                 buf_printf(&text, "the policy denies this call of the tool %s: %s", p->tool, why);
-                record(w, p, m, "tool-rule");
+                record_call(w, p, m, "tool-rule");
                 wrap_give_up(p, buf_str(&text));
                 return false;
         }
@@ -286,21 +286,21 @@ static void take_call(struct wrap *w, struct wrap_pending *p, const struct rpc *
         const size_t n = name ? strlen(name) : 0;
         memcpy(p->tool, name && n < sizeof p->tool ? name : "?", name && n < sizeof p->tool ? n + 1 : 2);
         if (must_wait(w)) {
-                hold(w, p, m);
+                hold_call(w, p, m);
                 p->waits = ++w->waited;
                 return;
         }
 
         const char *reason = judge_call(w, p, name, &why);
         if (reason) {
-                record(w, p, m, reason);
+                record_call(w, p, m, reason);
                 wrap_give_up(p, buf_str(&why));
                 return;
         }
         if (!passes_policy(w, p, m))
                 return;
 
-        record(w, p, m, NULL);
+        record_call(w, p, m, NULL);
         pass_on(w, p, m);
 }
 
@@ -354,7 +354,7 @@ void wrap_answered(struct wrap *w, unsigned number, bool yes)
                 if (yes)
                         take_call(w, p, &m);
                 else {
-                        record(w, p, &m, "tool-ask");
+                        record_call(w, p, &m, "tool-ask");
                         wrap_give_up(p, "no person agreed to this call");
                 }
                 rpc_done(&m);

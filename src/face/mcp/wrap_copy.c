@@ -6,7 +6,7 @@
 
 static const char META_CAPABILITIES[] = "io.modelcontextprotocol/clientCapabilities";
 
-/* What a server may ask of a client, if it is permitted. */
+/* Methods that a server may ask of a client, if it is permitted. */
 static const struct {
         const char *capability, *method;
 } asks[] = {

@@ -15,7 +15,7 @@ static bool lacks_version(const struct mcp_link *l, const struct rpc *m)
         return l->modern && m->kind == RPC_REQUEST && !mcp_version_of(m);
 }
 
-static void take(struct mcp_server *s, struct mcp_link *l, const struct rpc *m)
+static void take_message(struct mcp_server *s, struct mcp_link *l, const struct rpc *m)
 {
         struct wrap *w = s->wrap;
         bool long_one = l->c.in.body.n > w->o->max;
@@ -35,7 +35,7 @@ int wrap_http_open(struct wrap *w, struct mcp_server *front, cordon_error *e)
                 .cx = w->o->cx, .http = w->o->http, .token_file = w->o->token_file, .say = w->o->say
         };
         *front = (struct mcp_server){
-                .o = &o, .take = take, .wrap = w, .listener = -1, .signals = end_signals_open()
+                .o = &o, .take = take_message, .wrap = w, .listener = -1, .signals = end_signals_open()
         };
         w->client.in = -1;
         if (mcp_http_open(front, e) < 0) {
@@ -46,7 +46,7 @@ int wrap_http_open(struct wrap *w, struct mcp_server *front, cordon_error *e)
         return 0;
 }
 
-/* What is queued has a moment to leave. */
+/* Queued messages have a moment to leave. */
 void wrap_http_done(struct wrap *w)
 {
         enum { TURNS = 20, TURN_MS = 50 };
@@ -79,7 +79,7 @@ void wrap_http_watch(const struct wrap *w, struct pollfd v[WRAP_HTTP_POLLED])
 }
 
 /* A client that has gone wants no answers. */
-static void drop(struct wrap *w, size_t at)
+static void drop_client(struct wrap *w, size_t at)
 {
         struct mcp_link *l = w->front->links[at];
         for (size_t i = 0; i < WRAP_PENDING_MAX; i++)
@@ -103,7 +103,7 @@ bool wrap_http_step(struct wrap *w, const struct pollfd v[WRAP_HTTP_POLLED])
         mcp_http_step(s);
         for (size_t i = 0; i < MCP_LINKS_MAX; i++)
                 if (s->links[i] && s->links[i]->c.gone)
-                        drop(w, i);
+                        drop_client(w, i);
         return v[0].revents != 0;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void deny(struct wrap *w, const char *what, const char *reason, struct span bytes)
+static void deny_result(struct wrap *w, const char *what, const char *reason, struct span bytes)
 {
         char id[64];
         const cordon_tool_effect x = { .tool = what,
@@ -23,7 +23,7 @@ static void deny(struct wrap *w, const char *what, const char *reason, struct sp
 
 /* ---- descriptions ---- */
 
-static void remember(struct wrap *w, const struct json *tool, const char *name)
+static void remember_tool(struct wrap *w, const struct json *tool, const char *name)
 {
         buf_key(&w->seen, NULL);
         wrap_put_sorted(&w->seen, tool);
@@ -68,7 +68,7 @@ bool wrap_commands_model(const cordon_context *cx, const char *text)
         return found;
 }
 
-/* What a description hides, or tells a model to do, is shown to the person. */
+/* Text that a description hides, or that tells a model what to do, is shown to the person. */
 static void show_description(const struct wrap *w, const struct json *tool, const char *name)
 {
         AUTO_BUF(inert);
@@ -92,11 +92,11 @@ static bool judge_tool(struct wrap *w, const struct json *tool, bool *changed)
             w->seen_names.n > WRAP_TOOLS_MAX * (size_t) WRAP_TOOL_NAME) {
                 wrap_say(w, "a tool is left out: %s",
                          v == PIN_BAD_NAME ? "its name" : "its name is used twice");
-                deny(w, v == PIN_BAD_NAME ? "?" : name, "tool-name", (struct span){ 0 });
+                deny_result(w, v == PIN_BAD_NAME ? "?" : name, "tool-name", (struct span){ 0 });
                 return false;
         }
 
-        remember(w, tool, name);
+        remember_tool(w, tool, name);
         if (w->first_sight) {
                 show_description(w, tool, name);
                 return true;
@@ -108,7 +108,7 @@ static bool judge_tool(struct wrap *w, const struct json *tool, bool *changed)
         buf_add(&w->refused, name, strlen(name) + 1);
         wrap_say(w, "tool %s is %s since it was accepted, and left out; to accept it: cordon mcp accept %s",
                  name, v == PIN_NEW ? "new" : "changed", w->o->name);
-        deny(w, name, "tool-changed", (struct span){ 0 });
+        deny_result(w, name, "tool-changed", (struct span){ 0 });
         return false;
 }
 
@@ -251,7 +251,7 @@ static void record_result(struct wrap *w, const struct wrap_pending *p, const st
         cordon_box_tool(w->box, &x, id);
 }
 
-/* What the envelope of an output has, for a result. One without a word, as of ping, needs none. */
+/* The members of an envelope of an output, for a result. One without a word, as of ping, needs none. */
 static void put_checked_result(const struct wrap *w, const struct wrap_pending *p,
                                const struct mcp_checked *k, struct buf *out)
 {
@@ -277,10 +277,10 @@ static void put_checked_result(const struct wrap *w, const struct wrap_pending *
 }
 
 /* It contains a canary: the server does what it must not. */
-static void withhold(struct wrap *w, const char *what, const struct mcp_checked *k, struct span raw)
+static void withhold_result(struct wrap *w, const char *what, const struct mcp_checked *k, struct span raw)
 {
         wrap_say(w, "%s: withheld: %s%s", what, k->why, k->canary ? "; the server is stopped" : "");
-        deny(w, what, k->canary ? "canary" : "answer-form", raw);
+        deny_result(w, what, k->canary ? "canary" : "answer-form", raw);
         if (k->canary)
                 cordon_box_kill(w->box);
 }
@@ -330,20 +330,20 @@ static void take_response(struct wrap *w, const struct rpc *m, struct span raw)
         struct mcp_checked k;
         struct wrap_pending *p = wrap_find(w, m->id);
         if (!p) {
-                deny(w, "response", "unasked", raw);
+                deny_result(w, "response", "unasked", raw);
                 return;
         }
 
         const char *what = p->tool[0] ? p->tool : p->method;
         if (m->result && asks_too_much(w, m->result)) {
-                deny(w, what, "asks-client", raw);
+                deny_result(w, what, "asks-client", raw);
                 wrap_give_up(p, "the server asked for something that is not permitted");
                 return;
         }
 
         put_value(w, p, m, &value, &done);
         if (mcp_check(w->o->cx, w->box, buf_span(&value), &k) < 0) {
-                withhold(w, what, &k, raw);
+                withhold_result(w, what, &k, raw);
                 wrap_give_up(p, k.canary ? "tripwire: the result has a canary" : "the result is withheld");
                 mcp_checked_done(&k);
                 return;
@@ -394,7 +394,7 @@ static const struct wrap_pending *progress_of(struct wrap *w, const struct rpc *
         return p && p->token ? p : NULL;
 }
 
-static void tell(struct wrap *w, const struct wrap_pending *p, const struct buf *line)
+static void tell_client(struct wrap *w, const struct wrap_pending *p, const struct buf *line)
 {
         if (!w->front)
                 mcp_link_send(&w->client, line);
@@ -428,7 +428,7 @@ static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
                 else
                         wrap_put_inert(&params, m->params, &done);
                 if (mcp_check(w->o->cx, w->box, buf_span(&params), &k) < 0) {
-                        withhold(w, m->method, &k, raw);
+                        withhold_result(w, m->method, &k, raw);
                         mcp_checked_done(&k);
                         return;
                 }
@@ -437,7 +437,7 @@ static void pass_checked(struct wrap *w, const struct rpc *m, struct span raw)
         }
         buf_putc(&line, '}');
         mcp_checked_done(&k);
-        tell(w, p, &line);
+        tell_client(w, p, &line);
 }
 
 static void take_request(struct wrap *w, const struct rpc *m, struct span raw)
@@ -451,7 +451,7 @@ static void take_request(struct wrap *w, const struct rpc *m, struct span raw)
         if (strcmp(m->method, "ping") != 0) {
                 wrap_say(w, "the server asked for %s, which is not permitted",
                          wrap_method_bit(m->method) ? m->method : "an unknown method");
-                deny(w, "request", "asks-client", raw);
+                deny_result(w, "request", "asks-client", raw);
         }
         answer_server(w, m);
 }
@@ -471,7 +471,7 @@ static void take_notification(struct wrap *w, const struct rpc *m, struct span r
                         pass_checked(w, m, raw);
                         return;
                 }
-        deny(w, "notification", "unknown-method", raw);
+        deny_result(w, "notification", "unknown-method", raw);
 }
 
 void wrap_from_server(struct wrap *w, struct span raw)
@@ -481,7 +481,7 @@ void wrap_from_server(struct wrap *w, struct span raw)
         switch (m.kind) {
         case RPC_INVALID:
                 wrap_say(w, "the server wrote a line that is not a message; it is dropped");
-                deny(w, "line", "malformed", raw);
+                deny_result(w, "line", "malformed", raw);
                 break;
         case RPC_REQUEST:
                 take_request(w, &m, raw);

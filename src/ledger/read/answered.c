@@ -126,7 +126,7 @@ bool came_to_nothing(const struct ledger_view *v)
                (broken && !connected && (sent.n == 0 || span_is(sent, "0")));
 }
 
-/* What a session's broker denied is in the records of the session and in those of its runs; a box's end has
+/* A denial of a session's broker is in the records of the session and in those of its runs; a box's end has
  * the bytes of its outputs. */
 bool counted_elsewhere(const struct ledger_view *v)
 {

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* What stands behind the first `mark`; empty if there is none. */
+/* Returns the text behind the first `mark`; empty if it does not occur. */
 static struct span text_behind(struct span s, char mark)
 {
         const uint8_t *at = s.n ? memchr(s.p, mark, s.n) : NULL;

@@ -61,7 +61,7 @@ static void take_records(struct ledger_log *l, const struct source *s, unsigned 
 
         for (size_t i = 0; i < s->log->segment_count; i++)
                 l->segments[l->segment_count++] =
-                        s->log->segments[i]; /* scanned: its position is not needed any more */
+                        s->log->segments[i]; /* scanned: its position is no longer needed */
 
         s->log->segment_count = 0; /* ownership moved */
         l->ledgers = k + 1;

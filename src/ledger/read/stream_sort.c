@@ -146,7 +146,7 @@ static void sink_run(struct sorter *s, size_t i)
         s->heap[i] = node;
 }
 
-/* What fits into one buffer is sorted there. */
+/* Entries that fit into one buffer are sorted there. */
 static int begin_merge(struct sorter *s, struct err *e)
 {
         s->reading = true;

@@ -276,7 +276,7 @@ static void count_version(struct verify *v, const struct ledger_view *r)
                 count_one(&v->strange, r);
 }
 
-/* What is not sealed may be anybody's: it excuses nothing. */
+/* A record that is not sealed may be anybody's: it excuses nothing. */
 static void check_excuse(struct verify *v, const struct ledger_view *r, bool sealed)
 {
         if (span_is(r->kind, "prune") && sealed) {

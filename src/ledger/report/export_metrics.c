@@ -213,7 +213,7 @@ static bool last_audit(const struct ledger_log *l, struct ledger_view *ret)
         return false;
 }
 
-/* "12 id=..." has 12; a text without a number is none. */
+/* "12 id=..." has 12; of a text without a number it is empty. */
 static struct span leading_number(struct span s)
 {
         size_t n = 0;

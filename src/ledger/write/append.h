@@ -33,7 +33,7 @@ struct ledger {
         unsigned next;
         struct buf kept;
         uint64_t oldest_ns;
-        bool unsure;       /* a flush to the disk failed: nothing written here is durable any more */
+        bool unsure;       /* a flush to the disk failed: nothing written here counts as durable */
         uint64_t woken_ns; /* when a sealer was last known to run; 0: never */
         int64_t lost;      /* bytes that a recovery truncated, not recorded yet */
         struct ledger_secrets secrets;

@@ -124,7 +124,7 @@ static void put_parents(struct buf *out, const struct ledger_record *r)
         buf_putc(out, ']');
 }
 
-/* By insertion: a handful of pairs. A duplicate key is written once. */
+/* Sorts by insertion: there are a handful of pairs. A duplicate key is written once. */
 static void put_more(struct buf *out, const struct ledger_record *r)
 {
         struct ledger_more m[LEDGER_MORE_MAX];

@@ -20,7 +20,7 @@
 
 enum { SETTLES_MS = 20 };
 
-struct settled { /* the end of the last settled frame, which no writer truncates any more */
+struct settled { /* the end of the last settled frame, which no writer truncates again */
         uint32_t seq;
         uint64_t end;
 };
