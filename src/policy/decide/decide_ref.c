@@ -99,7 +99,7 @@ static const struct builtin_file *file_builtin(const struct checked_policy *c, c
 
 static const struct door *program_door(const struct door_set *s, const char *program, bool writable);
 
-/* What a live door opens is allowed; what only an expired one did is denied for that. */
+/* A live door allows the effect; one that only an expired door covers is denied for that reason. */
 static struct decision ref_answer(const struct door *live, const struct door *expired)
 {
         if (live)

@@ -3,7 +3,8 @@
  * that line, the nearest door and the difference. refusal.c describes what a program inside sees of it. */
 #include "policy/internal.h"
 
-/* What the door of each kind of effect would give a hostile payload: before and after the target's name. */
+/* The powers that the door of each kind of effect gives a hostile payload: before and after the target's
+ * name. */
 static const struct {
         const char *cost, *after;
 } openings[] = {
