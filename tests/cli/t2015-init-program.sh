@@ -58,6 +58,7 @@ for who in root as_user; do
         is "$who: a library without the program starts nothing" "$? $out" "1 the program cordon-init is not installed"
 done
 mkdir "$T/other" && cp /bin/true "$T/other/cordon-init" && chmod 755 "$T/other" "$T/other/cordon-init"
+is "cordon takes itself where that is not of its version" "$(CORDON_LIBEXEC=$T/other "$CORDON" run -q -- echo RAN 2>&1 </dev/null)" RAN
 out=$(CORDON_LIBEXEC="$T/other" LD_LIBRARY_PATH="$T" "$T/big" 1 x hold 2>&1 </dev/null)
 is "another program in its place starts nothing, behind no wall" "$? $out" "1 cordon-init ended before there was a box"
 out=$("$T/own/cordon-init" 2>&1 </dev/null)
@@ -72,6 +73,22 @@ hasnt "it needs no loader" "$(readelf -lW "$CORDON_LIBEXEC/cordon-init")" 'Reque
 for who in root as_user; do
         is "$who: the box sees nothing of it" "$($who "$CORDON" run -q -- sh -c 'cat /proc/1/cmdline /proc/1/environ /proc/1/auxv /proc/1/maps; ls -l /proc/1/exe /proc/1/fd' 2>/dev/null </dev/null)" ""
 done
+# An account may have 200 keys: its boxes share a keyring. One that no other test is, where there is a choice.
+someone() { if [ "$(id -u)" -eq 0 ]; then setpriv --reuid 64998 --regid 64998 --clear-groups "$@"; else "$@"; fi; }
+keyrings() { someone grep -c ' cordon-boxes: ' /proc/keys; }
+if [ -r /proc/keys ]; then
+        mkfifo "$T/last" && chmod 666 "$T/last"
+        someone env CORDON_LEDGER=off "$CORDON" run -q -- cat <"$T/last" >/dev/null 2>&1 &
+        exec 8>"$T/last"
+        one() { [ "$(keyrings)" -eq 1 ]; }
+        ok "a box of an account has a keyring" soon one
+        is "that of the next box, too" "$(someone env CORDON_LEDGER=off "$CORDON" run -q -- echo RAN 2>&1 </dev/null) $(keyrings)" "RAN 1"
+        exec 8>&-
+        wait $!
+else
+        skip "boxes of an account share a keyring" "this kernel lists no keys"
+fi
+
 # Many doors: a plan that is larger than what a socket holds.
 : >"$T/doors" && i=0
 while [ $i -lt 1500 ]; do
