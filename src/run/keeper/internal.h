@@ -579,10 +579,16 @@ enum desk_source {
         DESK_RENEW,
         DESK_DECOY
 };
-/* Holds an effect of the keeper's own; of a `listen` door inbound_answered() follows, of a key
- * keys_answered(). Returns 0 or -1. */
-int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
-              const char *shown);
+/* Holds an effect of the keeper's own, through this door; of a `listen` door inbound_answered() follows, of a
+ * key keys_answered(). What each envelope has (box, door, expires, nonce, policy, run, stage, tenant,
+ * version) is filled in, if `own` does not say it. Returns 0 or -1. */
+struct desk_asked {
+        enum desk_source source;
+        uint32_t number;
+        const struct door *door;
+};
+int desk_hold(struct box *b, const struct desk_asked *a, const struct gate_envelope *own,
+              const struct buf *shown);
 
 struct inbound_door {
         const struct door *door;

@@ -317,32 +317,20 @@ static void let_go(struct box *b, struct key_use *u)
 /* What a person is shown, and approves: of these bytes, with this key. */
 static void ask_person(struct box *b, struct key_use *u)
 {
-        AUTO_BUF(line);
         AUTO_BUF(shown);
-        char nonce[104], expires[24], length[24], place[SIGNER_KEY_TEXT + 8];
-        policy_door_line(u->door, &line);
+        char length[24], place[SIGNER_KEY_TEXT + 8];
         target_of(&u->m, u->m.key, place, sizeof place);
-        (void) snprintf(nonce, sizeof nonce, "%s.k%u", keeper_run(&b->run), u->number);
-        int64_t until = clock_wall_s() + policy_ask_within_s(u->door);
-        (void) snprintf(expires, sizeof expires, "%lld", (long long) until);
         (void) snprintf(length, sizeof length, "%llu", (unsigned long long) u->m.bytes);
         buf_printf(&shown, "%s with %s%s%s%s\n  for: %s\n  bytes: %s, %s", u->m.decrypt ? "decrypt" : "sign",
                    place, u->m.comment[0] ? " (" : "", u->m.comment, u->m.comment[0] ? ")" : "", u->m.what,
                    length, u->m.digest);
+        const struct desk_asked a = { DESK_KEY, u->number, u->door };
         const struct gate_envelope e = { .field = { [GATE_BODY] = u->m.digest,
-                                                    [GATE_BOX] = policy_box(b->c.policy),
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
                                                     [GATE_KIND] = effect_kind_name(kind_of(&u->m)),
                                                     [GATE_LENGTH] = length,
-                                                    [GATE_NONCE] = nonce,
                                                     [GATE_PLACE] = place,
-                                                    [GATE_POLICY] = policy_digest(b->c.policy),
-                                                    [GATE_REACH] = "self",
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
-                                                    [GATE_VERSION] = "1" } };
-        if (line.failed || shown.failed || desk_hold(b, DESK_KEY, u->number, &e, buf_str(&shown)) < 0)
+                                                    [GATE_REACH] = "self" } };
+        if (desk_hold(b, &a, &e, &shown) < 0)
                 refuse(b, u, REASON_GATE_FULL);
 }
 

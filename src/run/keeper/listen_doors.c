@@ -239,28 +239,16 @@ static void connect_inner(struct box *b, unsigned door, int *fd)
 
 static void ask_about(struct box *b, unsigned door, uint32_t number)
 {
-        AUTO_BUF(line);
+        AUTO_BUF(shown);
         const struct inbound_door *d = &b->inbound->doors[door];
-        char nonce[104], expires[24], place[32], shown[96];
-        policy_door_line(d->door, &line);
-        (void) snprintf(nonce, sizeof nonce, "%s.l%u", keeper_run(&b->run), number);
-        const int64_t until = clock_wall_s() + d->door->ask.within_s;
-        (void) snprintf(expires, sizeof expires, "%lld", (long long) until);
+        char place[32];
         (void) snprintf(place, sizeof place, "127.0.0.1:%u", d->port);
-        (void) snprintf(shown, sizeof shown, "a connection to port %u of this host, for the box's port %u",
-                        d->port, d->inner);
-        const struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
-                                                    [GATE_KIND] = "inbound",
-                                                    [GATE_NONCE] = nonce,
-                                                    [GATE_PLACE] = place,
-                                                    [GATE_POLICY] = policy_digest(b->c.policy),
-                                                    [GATE_REACH] = "self",
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
-                                                    [GATE_VERSION] = "1" } };
-        if (desk_hold(b, DESK_LISTEN, number, &e, shown) < 0)
+        buf_printf(&shown, "a connection to port %u of this host, for the box's port %u", d->port, d->inner);
+        const struct desk_asked a = { DESK_LISTEN, number, d->door };
+        const struct gate_envelope e = {
+                .field = { [GATE_KIND] = "inbound", [GATE_PLACE] = place, [GATE_REACH] = "self" }
+        };
+        if (desk_hold(b, &a, &e, &shown) < 0)
                 inbound_answered(b, number, false);
 }
 

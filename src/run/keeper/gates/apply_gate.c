@@ -62,26 +62,20 @@ static void close_record(struct box *b)
 
 static int ask_about(struct box *b, const struct box_apply *a, const struct door *d, uint32_t number)
 {
-        AUTO_BUF(line);
-        char nonce[104], expires[24], body[80];
-        policy_door_line(d, &line);
-        (void) snprintf(nonce, sizeof nonce, "%s.a%u", keeper_run(&b->run), number);
-        (void) snprintf(expires, sizeof expires, "%lld", (long long) clock_wall_s() + policy_ask_within_s(d));
+        AUTO_BUF(shown);
+        char body[80];
         (void) snprintf(body, sizeof body, "sha256:%s", a->digest);
+        buf_puts(&shown, a->shown);
+        const struct desk_asked of = { DESK_APPLY, number, d };
         const struct gate_envelope e = { .field = { [GATE_BODY] = body,
                                                     [GATE_BOX] = a->box,
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
                                                     [GATE_KIND] = "apply",
                                                     [GATE_METHOD] = a->flagged ? GATE_APPLY_FLAGGED : "apply",
-                                                    [GATE_NONCE] = nonce,
                                                     [GATE_PATH] = d->path,
-                                                    [GATE_POLICY] = a->policy,
                                                     [GATE_REACH] = "self",
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_TO] = a->to,
-                                                    [GATE_VERSION] = "1" } };
-        return line.failed ? -1 : desk_hold(b, DESK_APPLY, number, &e, a->shown);
+                                                    [GATE_STAGE] = "",
+                                                    [GATE_TO] = a->to } };
+        return desk_hold(b, &of, &e, &shown);
 }
 
 static int ask_all(struct box *b, const struct box_apply *a, uint32_t number, struct err *e)

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { TEXT_MAX = 1 << 20, LATE_MS = 60000 };
+enum { TEXT_MAX = 1 << 20, LATE_MS = 60000, NONCE_MAX = 104 };
 
 int64_t desk_now_ms(void)
 {
@@ -297,19 +297,29 @@ static const struct door *door_of(const struct box *b, const char *line)
         return NULL;
 }
 
+/* The digest of the policy that the run has, or had. */
+static const char *gates_policy(const struct box *b)
+{
+        return b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
+}
+
+static void put_nonce(struct box *b, const struct desk_item *it, char ret[NONCE_MAX])
+{
+        (void) snprintf(ret, NONCE_MAX, "%s.%s%u", keeper_run(&b->run), sources[it->source].letter,
+                        it->number);
+}
+
 /* It is of this run, this policy and this moment, and through a door that asks. */
 static bool is_ours(struct box *b, struct desk_item *it)
 {
         const struct gate_envelope *e = &it->envelope;
-        char nonce[104];
+        char nonce[NONCE_MAX];
         uint64_t expires;
-        (void) snprintf(nonce, sizeof nonce, "%s.%s%u", keeper_run(&b->run), sources[it->source].letter,
-                        it->number);
-        const char *policy = b->gates->policy ? b->gates->policy : policy_digest(b->c.policy);
+        put_nonce(b, it, nonce);
         it->door = it->source == DESK_RENEW ? &b->gates->renewal : door_of(b, e->field[GATE_DOOR]);
         if (!it->door || strcmp(e->field[GATE_RUN], keeper_run(&b->run)) != 0 ||
             strcmp(e->field[GATE_TENANT], gates_tenant(b)) != 0 ||
-            strcmp(e->field[GATE_POLICY], policy) != 0 || strcmp(e->field[GATE_NONCE], nonce) != 0 ||
+            strcmp(e->field[GATE_POLICY], gates_policy(b)) != 0 || strcmp(e->field[GATE_NONCE], nonce) != 0 ||
             str_to_u64(span_str(e->field[GATE_EXPIRES]), &expires) < 0)
                 return false;
 
@@ -427,21 +437,39 @@ static void item_ready(struct box *b, struct desk_item *it)
         b->gates->changed = true;
 }
 
-int desk_hold(struct box *b, enum desk_source source, uint32_t number, const struct gate_envelope *e,
-              const char *shown)
+int desk_hold(struct box *b, const struct desk_asked *a, const struct gate_envelope *own,
+              const struct buf *shown)
 {
-        struct desk_item *it = b->gates ? item_new(b->gates, source, number) : NULL;
+        struct desk_item *it = b->gates && !shown->failed ? item_new(b->gates, a->source, a->number) : NULL;
         if (!it)
                 return -1;
 
-        struct gate_envelope whole = *e;
-        whole.field[GATE_TENANT] = gates_tenant(b);
-        if (gate_envelope_json(&whole, &it->text) < 0) {
+        AUTO_BUF(line);
+        char nonce[NONCE_MAX], expires[24];
+        it->door = a->door;
+        desk_door(b, it, &line);
+        put_nonce(b, it, nonce);
+        (void) snprintf(expires, sizeof expires, "%lld",
+                        (long long) (desk_now_ms() / 1000 + policy_ask_within_s(a->door)));
+        struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
+                                              [GATE_DOOR] = buf_str(&line),
+                                              [GATE_EXPIRES] = expires,
+                                              [GATE_NONCE] = nonce,
+                                              [GATE_POLICY] = gates_policy(b),
+                                              [GATE_RUN] = keeper_run(&b->run),
+                                              [GATE_STAGE] = policy_stage_name(b->c.stage),
+                                              [GATE_TENANT] = gates_tenant(b),
+                                              [GATE_VERSION] = "1" } };
+        for (size_t i = 0; i < GATE_FIELD__COUNT; i++)
+                if (own->field[i])
+                        e.field[i] = own->field[i];
+
+        if (line.failed || gate_envelope_json(&e, &it->text) < 0) {
                 item_drop(b->gates, it);
                 return -1;
         }
 
-        buf_printf(&it->text, "\n%s\n", shown);
+        buf_printf(&it->text, "\n%s\n", buf_str(shown));
         item_ready(b, it);
         return 0;
 }

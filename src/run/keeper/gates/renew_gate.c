@@ -40,31 +40,20 @@ static void show(const struct box *b, uint64_t now, struct buf *out)
 static int hold(struct box *b, uint32_t number)
 {
         const struct lease *l = &b->run.lease;
-        const struct desk_item of = { .source = DESK_RENEW };
-        AUTO_BUF(line);
+        const struct desk_asked a = { DESK_RENEW, number, &b->gates->renewal };
         AUTO_BUF(shown);
-        char nonce[104], expires[24], more[32];
+        char more[32];
         uint64_t now = clock_mono_ns(), left_s = (l->ends_ns - now) / UINT64_C(1000000000) + 1;
-        desk_door(b, &of, &line);
+        b->gates->renewal.ask =
+                (struct door_ask){ .on = true,
+                                   .within_s = left_s < ASK_WITHIN_S ? (uint32_t) left_s : ASK_WITHIN_S };
         show(b, now, &shown);
-        (void) snprintf(nonce, sizeof nonce, "%s.r%u", keeper_run(&b->run), number);
-        (void) snprintf(expires, sizeof expires, "%lld",
-                        (long long) clock_wall_s() +
-                                (long long) (left_s < ASK_WITHIN_S ? left_s : ASK_WITHIN_S));
-        const struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
-                                                    [GATE_KIND] = "limit",
+        const struct gate_envelope e = { .field = { [GATE_KIND] = "limit",
                                                     [GATE_METHOD] = "renew",
-                                                    [GATE_NONCE] = nonce,
                                                     [GATE_PATH] = str_from_ms(l->length_ns / 1000000u, more),
                                                     [GATE_PLACE] = policy_limit_name(LIMIT_TIME),
-                                                    [GATE_POLICY] = policy_digest(b->c.policy),
-                                                    [GATE_REACH] = "self",
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
-                                                    [GATE_VERSION] = "1" } };
-        return line.failed || shown.failed ? -1 : desk_hold(b, DESK_RENEW, number, &e, buf_str(&shown));
+                                                    [GATE_REACH] = "self" } };
+        return desk_hold(b, &a, &e, &shown);
 }
 
 static int ask(struct box *b, struct err *e)
@@ -78,7 +67,6 @@ static int ask(struct box *b, struct err *e)
                 return -1;
         }
 
-        b->gates->renewal.ask = (struct door_ask){ .on = true, .within_s = ASK_WITHIN_S };
         b->renew_refused = REASON_NONE;
         if (hold(b, ++b->renew_asked) < 0)
                 return err_set(e, ERR_POLICY, 0, "its renewal cannot be shown to a person");

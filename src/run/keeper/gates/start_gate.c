@@ -93,29 +93,16 @@ static void digest_order(const struct box *b, char ret[72])
 
 static int ask_about(struct box *b, const struct door *d, uint32_t number)
 {
-        AUTO_BUF(line);
         AUTO_BUF(text);
-        char nonce[104], expires[24], body[72];
-        policy_door_line(d, &line);
+        char body[72];
         show(b, d, &text);
         digest_order(b, body);
-        (void) snprintf(nonce, sizeof nonce, "%s.s%u", keeper_run(&b->run), number);
-        const int64_t until = clock_wall_s() + d->ask.within_s;
-        (void) snprintf(expires, sizeof expires, "%lld", (long long) until);
+        const struct desk_asked a = { DESK_START, number, d };
         const struct gate_envelope e = { .field = { [GATE_BODY] = body,
-                                                    [GATE_BOX] = policy_box(b->c.policy),
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
                                                     [GATE_KIND] = d->kind == DOOR_RUN ? "run" : "socket",
-                                                    [GATE_NONCE] = nonce,
                                                     [GATE_PATH] = d->path,
-                                                    [GATE_POLICY] = policy_digest(b->c.policy),
-                                                    [GATE_REACH] = "self",
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
-                                                    [GATE_VERSION] = "1" } };
-        bool whole = !text.failed && !line.failed && text.n <= TEXT_MAX_BYTES;
-        return whole ? desk_hold(b, DESK_START, number, &e, buf_str(&text)) : -1;
+                                                    [GATE_REACH] = "self" } };
+        return text.n <= TEXT_MAX_BYTES ? desk_hold(b, &a, &e, &text) : -1;
 }
 
 static int not_approved(struct err *e)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* run/keeper/gates/tool_gate.c - calls of tools that a server in the box has: what the policy says of one,
  * and the question to a person. The face that passes calls on asks before it does. */
-#include "base/clock.h"
 #include "base/hash.h"
 #include "base/str.h"
 #include "run/keeper/gates/gates.h"
@@ -43,36 +42,25 @@ bool box_tool_is_named(const struct box *b, const char *tool)
 static int hold(struct box *b, const struct door *d, const char *tool, struct span args, uint32_t number)
 {
         enum { SHOWN_MAX = 4000 };
-        AUTO_BUF(line);
         AUTO_BUF(shown);
         struct sha256 s;
-        char nonce[104], expires[24], body[80] = "sha256:", length[24];
-        policy_door_line(d, &line);
+        char body[80] = "sha256:", length[24];
         sha256_init(&s);
         sha256_add(&s, args.p, args.n);
         sha256_end_hex(&s, body + 7);
-        (void) snprintf(nonce, sizeof nonce, "%s.t%u", keeper_run(&b->run), number);
-        (void) snprintf(expires, sizeof expires, "%lld", (long long) clock_wall_s() + policy_ask_within_s(d));
         (void) snprintf(length, sizeof length, "%zu", args.n);
         buf_printf(&shown, "the model calls the tool %s with these arguments%s: ", tool,
                    args.n > SHOWN_MAX ? " (their beginning)" : "");
         char inert[4 * SHOWN_MAX + 8];
         buf_puts(&shown,
                  str_inert(span_of(args.p, args.n < SHOWN_MAX ? args.n : SHOWN_MAX), inert, sizeof inert));
+        const struct desk_asked a = { DESK_TOOL, number, d };
         const struct gate_envelope e = { .field = { [GATE_BODY] = body,
-                                                    [GATE_BOX] = policy_box(b->c.policy),
-                                                    [GATE_DOOR] = buf_str(&line),
-                                                    [GATE_EXPIRES] = expires,
                                                     [GATE_KIND] = "tool",
                                                     [GATE_LENGTH] = length,
                                                     [GATE_METHOD] = "call",
-                                                    [GATE_NONCE] = nonce,
-                                                    [GATE_PLACE] = tool,
-                                                    [GATE_POLICY] = policy_digest(b->c.policy),
-                                                    [GATE_RUN] = keeper_run(&b->run),
-                                                    [GATE_STAGE] = policy_stage_name(b->c.stage),
-                                                    [GATE_VERSION] = "1" } };
-        return line.failed || shown.failed ? -1 : desk_hold(b, DESK_TOOL, number, &e, buf_str(&shown));
+                                                    [GATE_PLACE] = tool } };
+        return desk_hold(b, &a, &e, &shown);
 }
 
 uint32_t box_tool_ask(struct box *b, const char *tool, struct span args)
