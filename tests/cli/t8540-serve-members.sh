@@ -30,6 +30,7 @@ whole() {
         case $1 in
         /v1/runs) echo '"argv":["true"],' ;;
         /v1/images) echo '"file":"x",' ;;
+        /v1/tenants) echo '"name":"x",' ;;
         /v1/vault/*) echo '"secret":"Secret0fTheServer99",' ;;
         /v1/approvals/*) echo '"digest":"d","answer":"no",' ;;
         esac
@@ -45,7 +46,7 @@ wrong() { # of each type, values of all others
 while read -r method path member type; do
         at=$(echo "$path" | sed 's/{id}/job/')
         t=$a
-        [ "$path" != /v1/drain ] || t=$admin
+        case $path in /v1/drain | /v1/tenants* | /v1/tokens*) t=$admin ;; esac
         if [ "$member" = - ]; then
                 send "$method" "$at" "$t" "{$(whole "$at")\"odd\":1}"
                 is "$method $path: an unknown member" "$(answered)" 422

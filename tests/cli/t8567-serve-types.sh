@@ -79,6 +79,14 @@ read {work}'
         see GET /v1/pool "$admin" /v1/pool
         see GET /v1/audits "$admin" /v1/audits
         see GET /v1/images "$a" /v1/images
+        see GET /v1/usage "$a" /v1/usage
+        json POST /v1/tenants "$admin" /v1/tenants '{"name":"other"}'
+        json PUT '/v1/tenants/{id}/settings' "$admin" /v1/tenants/other/settings '{"runs":2}'
+        see PUT '/v1/tenants/{id}/ceiling' "$admin" /v1/tenants/other/ceiling -d 'use base/system'
+        json POST /v1/tokens "$admin" /v1/tokens '{"tenant":"other"}'
+        other=$(jq -r .id "$T/body")
+        see GET /v1/tokens "$admin" /v1/tokens
+        see DELETE '/v1/tokens/{id}' "$admin" "/v1/tokens/$other"
 } >/dev/null
 if [ -x "$T/libexec/cordon-unpack" ] && python3 "$here/helpers/image.py" tool "$T/tool.tar"; then
         see POST /v1/images "$a" /v1/images -H 'Content-Type: application/octet-stream' --data-binary "@$T/tool.tar" >/dev/null
@@ -88,7 +96,7 @@ fi
 # an approval: of the apply of changes
 json POST /v1/runs "$a" /v1/runs '{"argv":["sh","-c","echo z >z"],"policy":"asks"}' >/dev/null
 change=$(jq -r .changes "$T/body")
-http POST "/v1/changes/$change/apply" "$a" -H 'Content-Type: application/json' -d '{}' >"$T/applied" &
+curl -sS --max-time 60 --unix-socket "$S" -X POST -H "Authorization: Bearer $a" -H 'Content-Type: application/json' -d '{}' "http://localhost/v1/changes/$change/apply" >"$T/applied" &
 waiting=$!
 waits() { http GET /v1/approvals "$boss" | jq -e '.approvals[0].id' >"$T/id"; }
 ok "something waits for an approval" soon waits

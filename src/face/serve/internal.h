@@ -42,6 +42,17 @@ struct histogram {
 void histogram_add(struct histogram *h, uint64_t ns);
 extern const char *const serve_ends[], *const serve_starts[];
 
+/* ---- tenant_usage.c ---- */
+enum { USAGE_COUNT = 9 };
+struct usage_hour {
+        uint64_t hour_s, n[USAGE_COUNT]; /* as usage_names has them */
+};
+struct usage {
+        struct usage_hour *v;
+        size_t n;
+};
+extern const char *const usage_names[USAGE_COUNT + 1];
+
 /* What a tenant has under way, and counters. */
 struct tenant_book {
         struct job *jobs;         /* newest first */
@@ -54,8 +65,14 @@ struct tenant_book {
         uint64_t started, ended, failed, refused_effects, rejected, output_bytes;
         uint64_t faults, cpu_ns, net_bytes, by_end[ENDS_MAX], by_start[STARTS_MAX];
         struct histogram waits, starts, takes;
+        struct usage usage;
         uint64_t headed; /* `ended` when its head was last recorded */
 };
+
+/* To this hour; -1 with errno: it is in memory only. */
+int usage_add(struct tenant *t, struct usage_hour *more);
+const struct usage_hour *usage_at(struct tenant *t, size_t i);
+void usage_load(struct tenant *t);
 
 /* ---- heads of tenants' ledgers: head_records.c ---- */
 
@@ -98,6 +115,7 @@ struct server {
         struct heads_writer heads;
         uint64_t started_ns, requests, server_errors, errors, log_lost;
         struct histogram request_time;
+        uint64_t alive_ns;       /* when the watchdog is told next */
         int log_journal;         /* 1: standard error is the journal; -1: it is not */
         uint64_t drain_until_ns; /* while it drains: when the rest is ended */
         uint64_t hold_until_ns;  /* the host had no room for a box: none starts until then */
@@ -266,6 +284,7 @@ struct job {
         uint64_t out_bytes[2];  /* of each stream that can be fetched */
         uint64_t on_disk;       /* bytes of its record; 0: it has none */
         unsigned fault;         /* the status of an answer that says the server failed, or 0 */
+        unsigned asks;          /* effects that waited for an approval */
         unsigned held;          /* how often the host had no room for its box */
         struct held_policy *policy;
         char policy_name[TOKEN_NAME_MAX];
@@ -339,6 +358,9 @@ const char *trouble_why(const struct server *s); /* NULL: it is well */
 
 enum log_level { LOG_INFO = 0, LOG_WARN, LOG_ERROR };
 void serve_log(struct server *s, enum log_level level, const char *text);
+/* To systemd, if that waits for it (sd_notify(3)). */
+void serve_notify(struct server *s, const char *state);
+void serve_watchdog(struct server *s);
 void log_request(struct client *c, unsigned status, size_t bytes);
 void log_run(struct server *s, const struct job *j);
 

@@ -213,7 +213,7 @@ static void count_word(const char *const *words, const char *word, uint64_t *cou
                 counts[i] += word && strcmp(words[i], word) == 0;
 }
 
-static void count_end(struct tenant_book *b, const struct job *j)
+static void count_end(struct server *s, struct tenant_book *b, const struct job *j)
 {
         count_word(serve_ends, j->end, b->by_end);
         b->faults += j->fault != 0;
@@ -227,7 +227,13 @@ static void count_end(struct tenant_book *b, const struct job *j)
         histogram_add(&b->takes, j->run_ns);
         histogram_add(&b->starts, r->start_ns);
         b->cpu_ns += r->cpu_ns;
-        b->net_bytes += u.net_bytes == CORDON_NOT_COUNTED ? 0 : u.net_bytes;
+        uint64_t crossed = u.net_bytes == CORDON_NOT_COUNTED ? 0 : u.net_bytes;
+        struct usage_hour used = { .n = { 1, j->status != 0, j->blocked, r->cpu_ns, r->wall_ns,
+                                          r->memory_peak / 1024 * (r->wall_ns / 1000000) / 1000 * 1024,
+                                          j->bytes, crossed, j->asks } };
+        b->net_bytes += crossed;
+        if (usage_add(j->tenant, &used) < 0)
+                trouble_tell(s, "what a run used", errno);
 }
 
 static void end(struct server *s, struct job *j, const cordon_error *failed)
@@ -237,7 +243,7 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         end_output(s, j);
         j->run_ns = j->begun_ns ? clock_mono_ns() - j->begun_ns : 0;
         job_finish(j, failed);
-        count_end(b, j);
+        count_end(s, b, j);
         log_run(s, j);
         b->asked++;
         b->ended++;

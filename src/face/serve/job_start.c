@@ -77,6 +77,7 @@ static void on_held(void *ctx, const char *id, const char *effect, unsigned with
         buf_putc(&event, '}');
         job_event(j, "approval", &event);
         tenant_book(j->tenant)->asked++;
+        j->asks++;
 }
 
 bool job_set_up(cordon_box *b, const char *work, const char *pool)

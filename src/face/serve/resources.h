@@ -25,5 +25,7 @@ serve_handler get_approvals, get_approval, post_approval, delete_approval, get_a
 serve_handler get_vault, put_credential, delete_credential;
 /* resource_ledger.c */
 serve_handler get_ledger, get_checkpoint, get_keys, get_verify, get_proof, get_trace;
+/* resource_admin.c */
+serve_handler post_tenant, put_tenant_settings, put_ceiling, get_tokens, post_token, delete_token, get_usage;
 /* resource_page.c */
 serve_handler get_page;

@@ -48,6 +48,14 @@ static const struct body_row credential_rows[] = {
 static const struct body_row rollback_rows[] = {
         { .key = "version", .type = BODY_INT, .least = 1, .most = 1 << 30 }
 };
+static const struct body_row tenant_rows[] = { { .key = "name", .type = BODY_TEXT, .needed = true } };
+static const struct body_row token_rows[] = {
+        { .key = "tenant", .type = BODY_TEXT },
+        { .key = "scopes", .type = BODY_WORDS },
+        { .key = "person", .type = BODY_TEXT },
+        { .key = "groups", .type = BODY_TEXT },
+        { .key = "expires_s", .type = BODY_INT, .least = 1, .most = 366 * DAY_S },
+};
 static const struct body_row session_rows[] = { { .key = "policy", .type = BODY_TEXT } };
 static const struct body_row apply_rows[] = { { .key = "flagged", .type = BODY_BOOL } };
 static const struct body_row image_rows[] = { { .key = "file", .type = BODY_TEXT, .needed = true } };
@@ -61,6 +69,8 @@ static const struct body_form empty_form = { BODY_JSON, SMALL, NULL, 0 },
                               credential_form = { BODY_SECRET, SMALL, ROWS(credential_rows) },
                               image_form = { BODY_RAW_OR_JSON, FILE_BODY, ROWS(image_rows) },
                               rollback_form = { BODY_JSON, SMALL, ROWS(rollback_rows) },
+                              new_tenant_form = { BODY_TYPED, SMALL, ROWS(tenant_rows) },
+                              token_form = { BODY_TYPED, SMALL, ROWS(token_rows) },
                               session_form = { BODY_JSON, SMALL, ROWS(session_rows) },
                               apply_form = { BODY_JSON, SMALL, ROWS(apply_rows) };
 

@@ -3,12 +3,17 @@
  * as JSON or text; without --log only what the operator must know. The loop never waits for who reads it. */
 #include "base/clock.h"
 #include "base/fd.h"
+#include "base/str.h"
 #include "face/serve/internal.h"
 
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 
 enum { LINE_MAX_BYTES = 4096 }; /* what a pipe with room takes at once */
 
@@ -68,6 +73,38 @@ void serve_log(struct server *s, enum log_level level, const char *text)
         buf_member(&line, "text", text);
         buf_putc(&line, '}');
         write_line(s, level, &line);
+}
+
+/* ---- the service manager ---- */
+
+void serve_notify(struct server *s, const char *state)
+{
+        struct sockaddr_un to = { .sun_family = AF_UNIX };
+        const char *path = getenv("NOTIFY_SOCKET");
+        size_t n = path ? strlen(path) : 0;
+        (void) s;
+        if ((n ? path[0] != '/' && path[0] != '@' : true) || n >= sizeof to.sun_path)
+                return;
+
+        memcpy(to.sun_path, path, n);
+        if (to.sun_path[0] == '@')
+                to.sun_path[0] = '\0';
+        AUTO_FD(fd, socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+        socklen_t size = (socklen_t) (offsetof(struct sockaddr_un, sun_path) + n);
+        if (fd >= 0)
+                (void) sendto(fd, state, strlen(state), MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *) &to,
+                              size);
+}
+
+/* Twice in the time that it waits: the loop turns. */
+void serve_watchdog(struct server *s)
+{
+        const char *us = getenv("WATCHDOG_USEC");
+        uint64_t every = 0, now = clock_mono_ns();
+        if (!us || str_to_u64(span_str(us), &every) < 0 || now < s->alive_ns)
+                return;
+        s->alive_ns = now + every * 1000 / 2;
+        serve_notify(s, "WATCHDOG=1");
 }
 
 /* ---- lines of members ---- */

@@ -124,6 +124,7 @@ void drain_begin(struct server *s, uint64_t until_ns)
                                 job_kill(s, j);
                 }
         serve_log(s, LOG_INFO, "draining: no new runs; runs under way may end");
+        serve_notify(s, "STOPPING=1\nSTATUS=draining");
 }
 
 /* The first one drains, a second one does not wait. */
@@ -223,6 +224,7 @@ static void turn(struct server *s)
         tidy_clients(s);
         jobs_start(s);
         trouble_step(s);
+        serve_watchdog(s);
         if (s->draining)
                 drain_sessions(s);
         s->stop |= s->draining && (is_idle(s) || clock_mono_ns() >= s->drain_until_ns);
@@ -387,6 +389,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
         int r = open_all(s, e);
         if (r == 0) {
                 tell_ready(s);
+                serve_notify(s, "READY=1");
                 while (!s->stop)
                         turn(s);
                 end_boxes(s);

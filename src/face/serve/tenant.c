@@ -151,6 +151,8 @@ static const struct body_row settings[] = { NUMBER("runs"),
                                             NUMBER("keep_bytes"),
                                             { .key = "share", .type = BODY_BOOL } };
 
+const struct body_form tenant_form = { BODY_TYPED, 65536, settings, sizeof settings / sizeof *settings };
+
 static uint64_t setting(const struct json *o, const char *key, uint64_t otherwise, uint64_t most)
 {
         uint64_t n = (uint64_t) json_int_or(o, key, (int64_t) otherwise);
@@ -208,8 +210,7 @@ static int load_settings(struct tenant *t, struct err *e)
         if (!d)
                 return -1;
 
-        const struct body_form form = { .rows = settings, .count = sizeof settings / sizeof *settings };
-        int bad = body_check(json_root(d), &form, e);
+        int bad = body_check(json_root(d), &tenant_form, e);
         if (bad == 0) {
                 take_settings(t, json_root(d));
                 t->changed = st.st_mtim;
@@ -242,6 +243,7 @@ static void tenant_free(struct tenant *t)
         for (size_t i = 0; i < POLICIES_MAX; i++)
                 held_policy_release(t->policies[i]);
         cordon_context_free(t->cx);
+        free(t->book.usage.v);
         for (size_t i = 0; i < VARIABLES_MAX; i++)
                 free(t->environment[i]);
         fd_close(&t->root);
@@ -312,9 +314,27 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
                 return NULL;
         }
 
+        if (ts->unread)
+                usage_load(t);
         if (unread)
                 ts->unread(ts->ctx, t->name, unread);
         return ts->v[ts->n++] = t;
+}
+
+int tenant_check_text(const struct tenants *ts, const char *name, struct span text, cordon_error *e)
+{
+        char work[PATH_BYTES], home[PATH_BYTES];
+        (void) snprintf(work, sizeof work, "%s/tenants/%.64s/files", ts->config, name);
+        (void) snprintf(home, sizeof home, "%s/tenants/%.64s/home", ts->config, name);
+        cordon_context *cx = cordon_context_new(ts->environment);
+        cordon_policy *p = cx ? cordon_policy_new(cx) : NULL;
+        int r = p && cordon_policy_roots(p, work, home, e) == 0 &&
+                                cordon_policy_add_text(p, "ceiling", (const char *) text.p, text.n, e) == 0
+                        ? cordon_policy_check(p, e)
+                        : -1;
+        cordon_policy_free(p);
+        cordon_context_free(cx);
+        return r;
 }
 
 static void resume_one(void *ctx, const char *name)

@@ -2,6 +2,7 @@
 /* face/serve/tenant.h - a tenant is a handle: the only key to its files, state, vault, ledger, policies and
  * budgets. It is had for a token, which the operator registered; nothing else takes a tenant's name. */
 #pragma once
+#include "base/span.h"
 #include "cordon.h"
 #include "face/serve/budget.h"
 #include "face/serve/token_file.h"
@@ -13,6 +14,9 @@ struct tenant;
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host,
                             void (*unread)(void *ctx, const char *name, unsigned records), void *ctx);
 /* Without `unread` past runs are not loaded: only the server may go on with them. */
+/* What an operator writes for a tenant must at least be a policy. */
+int tenant_check_text(const struct tenants *ts, const char *name, struct span text, cordon_error *e);
+extern const struct body_form tenant_form; /* of tenant.json */
 /* Loads those that have runs from before, which go on. */
 void tenants_resume(struct tenants *ts);
 void tenants_free(struct tenants *ts);
