@@ -557,7 +557,9 @@ static int run_configured(struct run *r, char **command)
         cordon_error e = { 0 };
         if (is_volume(r, command[0])) {
                 (void) cli_problem("-v takes no argument (got %s)", command[0]);
-                return cli_hint("%s", cli_habit(NULL, "--volume"));
+                return cli_hint("--read PATH, --edit PATH (overlay) or --write PATH: --edit %.*s; paths are "
+                                "the host's",
+                                (int) strcspn(command[0], ":"), command[0]);
         }
 
         cli_run_terminal(r);

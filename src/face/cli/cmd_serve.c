@@ -26,7 +26,7 @@
 struct serve {
         struct cli_shared asked;
         cordon_pool_options pool;
-        bool automatic, foreground;
+        bool automatic;
         struct cli_http http;
 };
 
@@ -76,7 +76,6 @@ const struct cli_option serve_options[] = {
           "HTTP: a line for each request, run and error on standard error (default: only what needs "
           "attention)",
           CLI_CALL(set_log) },
-        { "foreground", 0, NULL, "do not detach (the default)", CLI_FLAG(struct serve, foreground) },
         { 0 },
 };
 

@@ -530,10 +530,28 @@ static void say_trip(const struct cli_end *o, const cordon_result *r)
                 }
 }
 
+/* The shell makes several words of `--read *.py -- COMMAND`: the second is taken for the command. */
+static void say_error(const struct cli_end *o, const cordon_error *e)
+{
+        cordon_error said = *e;
+        char shown[100];
+        bool marked = false;
+        for (char *const *w = o->command; w && *w; w++)
+                marked |= strcmp(*w, "--") == 0;
+
+        if (marked && !strchr("./", o->program[0]) && (e->sys == ENOENT || e->sys == EACCES) && access(o->program, F_OK) == 0)
+                (void) snprintf(
+                        said.hint, sizeof said.hint,
+                        "an option takes one path, and %s is another: --read . shows all of this directory",
+                        str_inert(span_str(o->program), shown, sizeof shown));
+
+        (void) cli_error(&said);
+}
+
 void cli_end_say(const struct cli_end *o, const cordon_result *r)
 {
         if (r->error)
-                (void) cli_error(r->error);
+                say_error(o, r->error);
 
         if (o->asked.quiet)
                 return;

@@ -38,7 +38,7 @@ static int set_most(void *ctx, const char *value)
 
 const struct cli_option audit_options[] = {
         { "all", 'a', NULL, "also list the checks that hold", CLI_FLAG(struct audit, all) },
-        { "most", 0, "DEBT", "the debt from which the status is 1 (default: more than 100)", set_most },
+        { "most", 0, "DEBT", "exit with 1 if the debt exceeds this (default: 100)", set_most },
         { "waivers", 0, "FILE", "accepted debts, and the budget of incidents",
           CLI_TEXT(struct audit, waivers) },
         { "json", 0, NULL, "one object, for programs", CLI_FLAG(struct audit, json) },

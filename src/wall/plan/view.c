@@ -533,6 +533,11 @@ static void add_git_config(struct builder *b)
         for (size_t i = 0; i < b->r->file_count; i++)
                 if (strcmp(b->r->files[i].path, path) == 0)
                         return;
+
+        const char *whole = b->r->home ? arena_printf(b->a, "%s/.gitconfig", b->r->home) : NULL;
+        if (whole && door_covering(b, whole, NULL))
+                return; /* add_home_links() */
+
         if (b->r->git_config && build_sees_repository(b))
                 (void) build_step(b, STEP_FILE, path, arena_str(b->a, b->r->git_config), STEP_PRIVATE);
 }
