@@ -539,7 +539,8 @@ static void say_error(const struct cli_end *o, const cordon_error *e)
         for (char *const *w = o->command; w && *w; w++)
                 marked |= strcmp(*w, "--") == 0;
 
-        if (marked && !strchr("./", o->program[0]) && (e->sys == ENOENT || e->sys == EACCES) && access(o->program, F_OK) == 0)
+        if (marked && !strchr("./", o->program[0]) && (e->sys == ENOENT || e->sys == EACCES) &&
+            access(o->program, F_OK) == 0)
                 (void) snprintf(
                         said.hint, sizeof said.hint,
                         "an option takes one path, and %s is another: --read . shows all of this directory",
