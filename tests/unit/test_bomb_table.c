@@ -11,7 +11,8 @@ static void test_bombs__every_row_is_whole(void)
         CHECK(count >= 20);
         for (size_t i = 0; i < count; i++) {
                 const struct bomb *b = &all[i];
-                CHECK(b->name && b->name[0] && b->what && b->what[0] && b->limit && b->limit[0] && b->run);
+                CHECK(b->name && b->name[0] && b->what && b->what[0] && b->limit && b->limit[0]);
+                CHECK(b->run ? !b->step : b->step && b->times > 0);
                 /* What is seen inside only must say what is seen; the daemon is looked for outside. */
                 CHECK(!b->shows_inside || b->error || strcmp(b->name, "daemon") == 0);
         }

@@ -18,7 +18,9 @@ struct bomb {
                                killed */
         bool shows_inside;  /* no run ends by this limit: the error inside is the proof */
         const char *beside; /* a further remark; NULL: none */
-        int (*run)(const char *tag);
+        int (*run)(void);   /* the whole of it; or NULL */
+        int (*step)(size_t i); /* takes one more of it; -1 with errno: it may not */
+        size_t times;
 };
 
 /* All of them, in the order in which they run. */

@@ -21,75 +21,45 @@
 
 enum {
         MIB = 1 << 20,
-        MOST_MIB = 320,
         PIPE_SIZE = MIB,
-        HANDLES = 4096,
         MOST_KEPT = 64 * MIB, /* in sockets, under a limit of 32 */
         NOEXEC_SEAL = 8       /* MFD_NOEXEC_SEAL */
 };
 
 static char block[MIB];
 
-int bomb_heap(const char *tag)
+int bomb_heap(size_t i)
 {
-        (void) tag;
-        for (size_t i = 0; i < MOST_MIB; i++) {
-                char *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-                if (p == MAP_FAILED)
-                        return bomb_stopped(errno, i);
-                memset(p, 1, MIB);
-        }
-
-        return bomb_through(MOST_MIB);
+        char *p = mmap(NULL, MIB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        (void) i;
+        return p == MAP_FAILED ? -1 : (memset(p, 1, MIB), 0);
 }
 
-/* Writes until it may not; how many MiB, with errno. */
-static size_t fill_memory(int fd, size_t most)
+int bomb_tmpfs(size_t i)
 {
-        size_t i = 0;
-        while (i < most && fd_write_all(fd, block, sizeof block) == 0)
-                i++;
-        return i;
-}
-
-int bomb_tmpfs(const char *tag)
-{
-        (void) tag;
-        memset(block, 1, sizeof block);
-        AUTO_FD(fd, open("/dev/shm/bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
-        size_t n = fd < 0 ? 0 : fill_memory(fd, MOST_MIB);
-        return n < MOST_MIB ? bomb_stopped(errno, n) : bomb_through(n);
+        static int fd = -1;
+        if (i == 0 && (fd = open("/dev/shm/bomb", O_WRONLY | O_CREAT | O_CLOEXEC, 0600)) < 0)
+                return -1;
+        return fd_write_all(fd, block, sizeof block);
 }
 
 /* Memory without a name, a file system or a mapping: in no process's account. */
-int bomb_memfd(const char *tag)
+int bomb_memfd(size_t i)
 {
-        (void) tag;
-        memset(block, 1, sizeof block);
-        size_t n = 0;
-        while (n < MOST_MIB) {
-                int fd = memfd_create("bomb", MFD_CLOEXEC | NOEXEC_SEAL); /* kept open: that is the bomb */
-                if (fd < 0 || fill_memory(fd, 1) != 1)
-                        return bomb_stopped(errno, n);
-                n++;
-        }
-
-        return bomb_through(n);
+        int fd = memfd_create("bomb", MFD_CLOEXEC | NOEXEC_SEAL); /* kept open: that is the bomb */
+        (void) i;
+        return fd < 0 ? -1 : fd_write_all(fd, block, sizeof block);
 }
 
-int bomb_segments(const char *tag)
+int bomb_segments(size_t i)
 {
-        (void) tag;
-        for (size_t i = 0; i < MOST_MIB / 4; i++) {
-                int id = shmget(IPC_PRIVATE, 4 * (size_t) MIB, IPC_CREAT | 0600);
-                char *p = id < 0 ? (void *) -1 : shmat(id, NULL, 0);
-                if (p == (void *) -1)
-                        return bomb_stopped(errno, i * 4);
-                memset(p, 1, 4 * (size_t) MIB);
-                (void) shmdt(p); /* it stays, in no process */
-        }
-
-        return bomb_through(MOST_MIB);
+        int id = shmget(IPC_PRIVATE, MIB, IPC_CREAT | 0600);
+        char *p = id < 0 ? (void *) -1 : shmat(id, NULL, 0);
+        (void) i;
+        if (p == (void *) -1)
+                return -1;
+        memset(p, 1, MIB);
+        return shmdt(p); /* it stays, in no process */
 }
 
 /* ---- the cache ---- */
@@ -124,13 +94,11 @@ static size_t read_tree(int at, unsigned depth)
 
 /* Reads all program files again and again: the kernel can reclaim that memory, and no process may die of it.
  */
-int bomb_cache(const char *tag)
+int bomb_cache(size_t i)
 {
-        (void) tag;
-        for (unsigned i = 0; i < 1000; i++)
-                if (read_tree(open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 8) == 0)
-                        return bomb_stopped(EIO, i);
-        return bomb_through(1000);
+        (void) i;
+        errno = EIO;
+        return read_tree(open("/usr", O_RDONLY | O_DIRECTORY | O_CLOEXEC), 8) == 0 ? -1 : 0;
 }
 
 /* ---- kernel memory of descriptors ---- */
@@ -141,32 +109,26 @@ static void fill_handle(int fd)
                 ;
 }
 
-int bomb_pipes(const char *tag)
+int bomb_pipes(size_t i)
 {
-        (void) tag;
-        for (size_t i = 0; i < HANDLES; i++) {
-                int p[2];
-                if (pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0)
-                        return bomb_stopped(errno, i);
-                (void) fcntl(p[1], F_SETPIPE_SZ, PIPE_SIZE);
-                fill_handle(p[1]);
-        }
-
-        return bomb_through(HANDLES);
+        int p[2];
+        (void) i;
+        if (pipe2(p, O_CLOEXEC | O_NONBLOCK) < 0)
+                return -1;
+        (void) fcntl(p[1], F_SETPIPE_SZ, PIPE_SIZE);
+        fill_handle(p[1]);
+        return 0;
 }
 
-int bomb_sockets(const char *tag)
+int bomb_sockets(size_t i)
 {
-        (void) tag;
-        for (size_t i = 0; i < HANDLES; i++) {
-                int p[2];
-                if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p) < 0)
-                        return bomb_stopped(errno, i);
-                fill_handle(p[0]);
-                fill_handle(p[1]);
-        }
-
-        return bomb_through(HANDLES);
+        int p[2];
+        (void) i;
+        if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, p) < 0)
+                return -1;
+        fill_handle(p[0]);
+        fill_handle(p[1]);
+        return 0;
 }
 
 /* The kernel's count for one socket, in bytes. */
@@ -179,19 +141,18 @@ static size_t kept_for(int fd)
 }
 
 /* Where a control group bounds the buffers, they stay small: then the descriptors end it. */
-int bomb_connections(const char *tag)
+int bomb_connections(void)
 {
-        static int held[HANDLES];
+        static int held[BOMB_HANDLES];
         struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
         socklen_t len = sizeof at;
         size_t n = 0, kept = 0;
-        (void) tag;
         int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
         if (listener < 0 || bind(listener, (void *) &at, len) < 0 || listen(listener, 16) < 0 ||
             getsockname(listener, (void *) &at, &len) < 0)
                 return bomb_stopped(errno, 0);
 
-        while (n + 2 < HANDLES && (held[n] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) >= 0 &&
+        while (n + 2 < BOMB_HANDLES && (held[n] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) >= 0 &&
                connect(held[n], (void *) &at, len) == 0 &&
                (held[n + 1] = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
                 fill_handle(held[n + 1]);

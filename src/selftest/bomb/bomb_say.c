@@ -1,31 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/bomb/bomb_say.c - prints the error that stopped a bomb, in one line for the host side. */
 #include "selftest/bomb/bomb_internal.h"
+#include "selftest/probe/probe_internal.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { HOLD_MS = 200 };
-
-static const char *error_name(int sys)
-{
-        static const struct {
-                int sys;
-                const char *name;
-        } names[] = { { EAGAIN, "EAGAIN" },   { ENOMEM, "ENOMEM" },      { EMFILE, "EMFILE" },
-                      { ENFILE, "ENFILE" },   { ENOSPC, "ENOSPC" },      { EFBIG, "EFBIG" },
-                      { E2BIG, "E2BIG" },     { EPERM, "EPERM" },        { EACCES, "EACCES" },
-                      { ENOENT, "ENOENT" },   { ENOSYS, "ENOSYS" },      { EIO, "EIO" },
-                      { ENOBUFS, "ENOBUFS" }, { EOVERFLOW, "EOVERFLOW" } };
-
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-                if (names[i].sys == sys)
-                        return names[i].name;
-
-        return "ERROR";
-}
 
 /* No buffers and no allocation: there may be no memory left. */
 static int print_result(const char *word, const char *error, size_t count)
@@ -38,6 +20,6 @@ static int print_result(const char *word, const char *error, size_t count)
         return 3;
 }
 
-int bomb_stopped(int sys, size_t count) { return print_result("stopped", error_name(sys), count); }
+int bomb_stopped(int sys, size_t count) { return print_result("stopped", errno_name(sys), count); }
 
 int bomb_through(size_t count) { return print_result("through", "-", count); }

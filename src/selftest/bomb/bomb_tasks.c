@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TASKS = 200, QUEUED = 100000, SPIN_S = 8, STACK = 64 << 10, ARGUMENT = 100 << 10, ARGUMENTS = 2048 };
+enum { SPIN_S = 8, STACK = 64 << 10, ARGUMENT = 100 << 10, ARGUMENTS = 2048 };
 
 static void rest_child(long ms)
 {
@@ -22,9 +22,8 @@ static void rest_child(long ms)
         (void) nanosleep(&t, NULL);
 }
 
-int bomb_cpu(const char *tag)
+int bomb_cpu(void)
 {
-        (void) tag;
         if (fork() < 0)
                 return bomb_stopped(errno, 0);
 
@@ -35,20 +34,16 @@ int bomb_cpu(const char *tag)
         return bomb_through(SPIN_S);
 }
 
-int bomb_fork(const char *tag)
+int bomb_fork(size_t i)
 {
-        (void) tag;
-        for (size_t i = 0; i < TASKS; i++) {
-                pid_t pid = fork();
-                if (pid < 0)
-                        return bomb_stopped(errno, i);
-                if (pid == 0) {
-                        rest_child(10000);
-                        _exit(0);
-                }
+        pid_t pid = fork();
+        (void) i;
+        if (pid == 0) {
+                rest_child(10000);
+                _exit(0);
         }
 
-        return bomb_through(TASKS);
+        return pid;
 }
 
 static void *idle_thread(void *arg)
@@ -58,54 +53,37 @@ static void *idle_thread(void *arg)
         return NULL;
 }
 
-int bomb_threads(const char *tag)
+int bomb_threads(size_t i)
 {
-        (void) tag;
         pthread_attr_t a;
+        pthread_t t;
+        (void) i;
         (void) pthread_attr_init(&a);
         (void) pthread_attr_setstacksize(&a, STACK);
-        for (size_t i = 0; i < TASKS; i++) {
-                pthread_t t;
-                int bad = pthread_create(&t, &a, idle_thread, NULL);
-                if (bad)
-                        return bomb_stopped(bad, i);
-        }
-
-        return bomb_through(TASKS);
+        errno = pthread_create(&t, &a, idle_thread, NULL);
+        return errno ? -1 : 0;
 }
 
-int bomb_timers(const char *tag)
+int bomb_timers(size_t i)
 {
-        (void) tag;
         const struct itimerspec soon = { { 0, 1000000 }, { 0, 1000000 } };
-        (void) signal(SIGRTMIN, SIG_IGN);
-        for (size_t i = 0; i < QUEUED; i++) {
-                struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
-                timer_t t;
-                if (timer_create(CLOCK_MONOTONIC, &ev, &t) < 0)
-                        return bomb_stopped(errno, i);
-                (void) timer_settime(t, 0, &soon, NULL);
-        }
-
-        return bomb_through(QUEUED);
+        struct sigevent ev = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN };
+        timer_t t;
+        if (i == 0)
+                (void) signal(SIGRTMIN, SIG_IGN);
+        return timer_create(CLOCK_MONOTONIC, &ev, &t) < 0 ? -1 : timer_settime(t, 0, &soon, NULL);
 }
 
-int bomb_signals(const char *tag)
+int bomb_signals(size_t i)
 {
-        (void) tag;
         sigset_t all;
-        (void) sigfillset(&all);
-        (void) sigprocmask(SIG_BLOCK, &all, NULL);
-        for (size_t i = 0; i < QUEUED; i++)
-                if (sigqueue(getpid(), SIGRTMIN + 1, (union sigval){ 0 }) < 0)
-                        return bomb_stopped(errno, i);
-
-        return bomb_through(QUEUED);
+        if (i == 0 && sigfillset(&all) == 0)
+                (void) sigprocmask(SIG_BLOCK, &all, NULL);
+        return sigqueue(getpid(), SIGRTMIN + 1, (union sigval){ 0 });
 }
 
-int bomb_stopped_self(const char *tag)
+int bomb_stopped_self(void)
 {
-        (void) tag;
         if (fork() == 0) /* and a process that would go on */
                 rest_child(10000);
         (void) kill(getpid(), SIGSTOP);
@@ -114,14 +92,14 @@ int bomb_stopped_self(const char *tag)
 }
 
 /* Forked twice, in a session of its own, ignores every signal, with no descriptor of ours. */
-int bomb_daemon(const char *tag)
+int bomb_daemon(void)
 {
         if (fork() == 0) {
                 (void) setsid();
                 if (fork() != 0)
                         _exit(0);
                 (void) setsid();
-                (void) prctl(PR_SET_NAME, tag);
+                (void) prctl(PR_SET_NAME, bomb_tag);
                 for (int s = 1; s < NSIG; s++)
                         (void) signal(s, SIG_IGN);
                 for (int fd = 0; fd < 3; fd++)
@@ -135,13 +113,12 @@ int bomb_daemon(const char *tag)
 }
 
 /* Arguments of 100 KiB each, more of them each time, until the kernel refuses to carry them. */
-int bomb_argv(const char *tag)
+int bomb_argv(void)
 {
         static char *words[ARGUMENTS + 4];
         static char word[ARGUMENT];
         static char again[] = "__bomb", name[] = "argv-end";
 
-        (void) tag;
         memset(word, 'x', sizeof word - 1);
         for (size_t n = 64; n <= ARGUMENTS; n *= 2) {
                 words[0] = words[1] = again;
