@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 enum { CLASSES = 32, RESIDUALS = 96, VALID_S = 24 * 3600 };
 

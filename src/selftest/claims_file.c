@@ -10,8 +10,6 @@
 #include "selftest/selftest.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

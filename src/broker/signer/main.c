@@ -5,14 +5,11 @@
 #include "broker/signer/signer.h"
 #include "broker/signer/signer_state.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 enum { MEMORY_MAX = 64 << 20 };
 

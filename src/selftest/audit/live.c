@@ -7,7 +7,6 @@
 #include "face/serve/serve.h"
 #include "selftest/audit/audit.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <stdio.h>

@@ -5,7 +5,6 @@
 #include "base/buf.h"
 #include "selftest/probe/probe_internal.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,18 +4,13 @@
 #include "selftest/probe/probe_internal.h"
 
 #include <fcntl.h>
-#include <mqueue.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/ipc.h>
 #include <sys/mman.h>
-#include <sys/msg.h>
-#include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <unistd.h>

@@ -7,11 +7,9 @@
 #include <mqueue.h>
 #include <sched.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 enum { QUEUES = 200, CACHESTAT = 451 };

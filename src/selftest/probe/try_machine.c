@@ -3,13 +3,9 @@
  * control groups, power. */
 #include "selftest/probe/probe_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <sys/timex.h>
 #include <sys/utsname.h>
 #include <time.h>

@@ -3,7 +3,6 @@
  * securebits. */
 #include "selftest/probe/probe_internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -13,7 +12,6 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 /* The bit on the file counts, not the call's return value. */

@@ -4,7 +4,6 @@
  */
 #include "selftest/probe/probe_internal.h"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netinet/in.h>

@@ -11,7 +11,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 /* The first message names the group; one with a descriptor is kept; one without a name dismisses the janitor.

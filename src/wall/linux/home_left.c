@@ -5,7 +5,6 @@
 #include "base/fd.h"
 #include "wall/internal.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>

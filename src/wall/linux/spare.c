@@ -26,7 +26,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <sys/wait.h>
 
 /* Descriptors of a spare before it has its order; all are below those of the handles. */

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 int wall_spare_add(const struct wall_child *c, struct err *e)
 {

@@ -9,7 +9,6 @@
 #include <openssl/asn1.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
-#include <openssl/x509_vfy.h>
 #include <stdlib.h>
 
 struct root {

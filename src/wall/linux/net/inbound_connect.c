@@ -5,7 +5,6 @@
 #include "base/wire/wire.h"
 #include "wall/internal.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>

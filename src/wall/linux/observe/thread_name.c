@@ -10,7 +10,6 @@
 #include "wall/internal.h"
 #include "wall/linux/observe/watched_calls.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <stdio.h>

@@ -3,9 +3,7 @@
 #include "wall/wasm/wasi/wasi_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static bool is_socket(const struct wasi_file *f)
