@@ -68,32 +68,6 @@ static int each_string(struct json_in *x, const struct json *v,
 static int add_quoted(struct json_in *x, const struct json *v) { return add_token(x, v, v->str, true); }
 static int add_cap(struct json_in *x, const struct json *v) { return add_pair(x, "cap", v, v->str); }
 
-static int door_except(struct json_in *x, const struct json *v)
-{
-        return add_token(x, v, "except", false) < 0 ? -1 : each_string(x, v, add_quoted);
-}
-
-static int door_methods(struct json_in *x, const struct json *v)
-{
-        if (v->type == JSON_ARRAY && !v->child)
-                return fail_json(x, v, "an empty list of methods would mean every method: leave it away");
-        return each_string(x, v, add_quoted);
-}
-
-static int door_cap(struct json_in *x, const struct json *v)
-{
-        if (v->type == JSON_ARRAY)
-                return each_string(x, v, add_cap);
-        return check_string(x, v) < 0 ? -1 : add_cap(x, v);
-}
-
-static int door_touches(struct json_in *x, const struct json *v)
-{
-        if (v->type == JSON_ARRAY && !v->child)
-                return fail_json(x, v, "an empty list touches nothing: leave it away");
-        return add_token(x, v, "touches", false) < 0 ? -1 : each_string(x, v, add_quoted);
-}
-
 /* A bound has a '=' in it, so that the other words cannot be taken for one. */
 static int add_bound(struct json_in *x, const struct json *v)
 {
@@ -104,23 +78,11 @@ static int add_bound(struct json_in *x, const struct json *v)
         return add_token(x, v, v->str, strcmp(v->str, "only") != 0);
 }
 
-static int door_where(struct json_in *x, const struct json *v)
-{
-        if (v->type == JSON_ARRAY && !v->child)
-                return fail_json(x, v, "an empty list bounds nothing: leave it away");
-        return add_token(x, v, "where", false) < 0 ? -1 : each_string(x, v, add_bound);
-}
-
 /* A clause is words: "by 2 of ops". */
 static int add_clause(struct json_in *x, const struct json *v)
 {
         struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
         return lex_line(&lex, span_of(v->str, v->len), place_of(x, v));
-}
-
-static int door_ask(struct json_in *x, const struct json *v)
-{
-        return add_token(x, v, "ask", false) < 0 ? -1 : each_string(x, v, add_clause);
 }
 
 /* Not in quotes, so it must be a label: another word would be taken for one of the line's own. */
@@ -130,13 +92,6 @@ static int add_label(struct json_in *x, const struct json *v)
         if (!label_add(&ignored, span_str(v->str)))
                 return fail_json(x, v, "`untrusted` or `private:NAME` must stand here");
         return add_token(x, v, v->str, false);
-}
-
-static int door_labels(struct json_in *x, const struct json *v)
-{
-        if (v->type == JSON_ARRAY && !v->child)
-                return fail_json(x, v, "an empty list of labels: leave it away");
-        return add_token(x, v, v->key, false) < 0 ? -1 : each_string(x, v, add_label);
 }
 
 static int door_endorse(struct json_in *x, const struct json *v)
@@ -159,29 +114,50 @@ static int door_optional(struct json_in *x, const struct json *v)
         return 0;
 }
 
-/* In the order in which their tokens follow the door's own; `for_doors` lists the words that take the key. */
-static const struct {
+static int door_cap(struct json_in *x, const struct json *v)
+{
+        if (v->type == JSON_ARRAY)
+                return each_string(x, v, add_cap);
+        return check_string(x, v) < 0 ? -1 : add_cap(x, v);
+}
+
+/* The keys of a door in the order in which their tokens follow the door's own; `for_doors` lists the words
+ * that take the key. A list (`item`) stands behind its key as a keyword, unless it has none. */
+static const struct extra {
         const char *key, *for_doors;
         int (*add)(struct json_in *x, const struct json *v);
+        int (*item)(struct json_in *x, const struct json *v);
+        bool no_keyword, empty;
 } extras[] = {
-        { "optional", " read edit write run sock dev ", door_optional },
-        { "except", " read edit ", door_except },
-        { "methods", " net ", door_methods },
-        { "with", " net ", door_word },
-        { "cap", " net ", door_cap },
-        { "reach", " net ", door_word },
-        { "touches", " net ", door_touches },
-        { "where", " net tool ", door_where },
-        { "max", " in out net sign decrypt ", door_word },
-        { "as", " in out net ", door_word },
-        { "label", " read edit write env net sock listen in ", door_labels },
-        { "accepts", " net sock listen ", door_labels },
-        { "declassify", " net ", door_labels },
-        { "endorse", " out ", door_endorse },
-        { "ask", " edit run net sock sign decrypt listen tool ", door_ask },
+        { "optional", " read edit write run sock dev ", .add = door_optional },
+        { "except", " read edit ", .item = add_quoted, .empty = true },
+        { "methods", " net ", .item = add_quoted, .no_keyword = true },
+        { "with", " net ", .add = door_word },
+        { "cap", " net ", .add = door_cap },
+        { "reach", " net ", .add = door_word },
+        { "touches", " net ", .item = add_quoted },
+        { "where", " net tool ", .item = add_bound },
+        { "max", " in out net sign decrypt ", .add = door_word },
+        { "as", " in out net ", .add = door_word },
+        { "label", " read edit write env net sock listen in ", .item = add_label },
+        { "accepts", " net sock listen ", .item = add_label },
+        { "declassify", " net ", .item = add_label },
+        { "endorse", " out ", .add = door_endorse },
+        { "ask", " edit run net sock sign decrypt listen tool ", .item = add_clause, .empty = true },
         { "until", " read edit write run env net sock sign decrypt dev gpu listen tool in out ",
-          door_word }, /* last: it ends the line */
+          .add = door_word }, /* last: it ends the line */
 };
+
+static int add_extra(struct json_in *x, const struct extra *row, const struct json *v)
+{
+        if (row->add)
+                return row->add(x, v);
+
+        if (v->type == JSON_ARRAY && !v->child && !row->empty)
+                return fail_json(x, v, "an empty list is no restriction: leave it away");
+
+        return !row->no_keyword && add_token(x, v, row->key, false) < 0 ? -1 : each_string(x, v, row->item);
+}
 
 static int door_kind_of(const char *key)
 {
@@ -276,7 +252,7 @@ static int read_door(struct json_in *x, const struct json *door)
 
         for (size_t i = 0; i < COUNT(extras); i++) {
                 const struct json *v = json_get(door, extras[i].key);
-                if (v && extras[i].add(x, v) < 0)
+                if (v && add_extra(x, &extras[i], v) < 0)
                         return -1;
         }
 
@@ -362,37 +338,25 @@ static int key_local(struct json_in *x, const struct json *v)
         return add_token(x, v, "local", false) < 0 || each_string(x, v, add_quoted) < 0 ? -1 : finish_line(x);
 }
 
-static int one_rule(struct json_in *x, const struct json *v)
+/* Each string is the rest of a line. */
+static int one_line(struct json_in *x, const struct json *list, const struct json *v)
 {
-        return add_token(x, v, "rule", false) < 0 ||
-                               add_token(x, v, v->str,
-                                         strcmp(v->str, "two") != 0 && strcmp(v->str, "touch") != 0) < 0
+        struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
+        return add_token(x, v, list->key, false) < 0 ||
+                               lex_line(&lex, span_of(v->str, v->len), place_of(x, v)) < 0
                        ? -1
                        : finish_line(x);
 }
 
-static int key_rule(struct json_in *x, const struct json *v) { return each_string(x, v, one_rule); }
-
-static int one_expect(struct json_in *x, const struct json *v)
+static int key_lines(struct json_in *x, const struct json *v)
 {
-        struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
-        if (add_token(x, v, "expect", false) < 0 ||
-            lex_line(&lex, span_of(v->str, v->len), place_of(x, v)) < 0)
-                return -1;
-        return finish_line(x);
+        if (v->type != JSON_ARRAY)
+                return fail_json(x, v, "a list of strings must stand here");
+        for (const struct json *s = v->child; s; s = s->next)
+                if (check_string(x, s) < 0 || one_line(x, v, s) < 0)
+                        return -1;
+        return 0;
 }
-
-static int key_expect(struct json_in *x, const struct json *v) { return each_string(x, v, one_expect); }
-
-static int one_warm(struct json_in *x, const struct json *v)
-{
-        struct lexer lex = { .mem = &x->p->mem, .file = x->file, .out = &x->t, .e = x->e };
-        if (add_token(x, v, "warm", false) < 0 || lex_line(&lex, span_of(v->str, v->len), place_of(x, v)) < 0)
-                return -1;
-        return finish_line(x);
-}
-
-static int key_warm(struct json_in *x, const struct json *v) { return each_string(x, v, one_warm); }
 
 /* "wall" and "without" come last and next to each other: they share one line. */
 static const struct {
@@ -400,8 +364,8 @@ static const struct {
         int (*read)(struct json_in *x, const struct json *v);
 } keys[] = {
         { "box", key_text },    { "doc", key_text },    { "root", key_text },   { "use", key_use },
-        { "doors", key_doors }, { "limit", key_limit }, { "local", key_local }, { "expect", key_expect },
-        { "rule", key_rule },   { "warm", key_warm },   { "wall", key_wall },   { "without", key_without },
+        { "doors", key_doors }, { "limit", key_limit }, { "local", key_local }, { "expect", key_lines },
+        { "rule", key_lines },  { "warm", key_lines },  { "wall", key_wall },   { "without", key_without },
 };
 
 static int read_root(struct json_in *x, const struct json *root)
