@@ -26,6 +26,10 @@ void host_say(struct host_finding *f, enum host_state state, const char *fmt, ..
 void host_mend(struct host_finding *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "EPERM (Operation not permitted)", or that it was killed. */
 const char *host_why(const struct host_outcome *o, char buf[96]);
+/* Tries, and reports that it `works`, or `state` and why it `fails`. Returns the outcome. */
+struct host_outcome host_report(struct host_finding *f, int (*fn)(struct host_outcome *o, unsigned long arg),
+                                unsigned long arg, const char *works, enum host_state state,
+                                const char *fails);
 /* Returns a number from /proc/sys, or -1. */
 long host_sysctl(const char *path);
 /* The seccomp mode of this process: 0, 1, 2, or -1. */

@@ -30,12 +30,8 @@ static int try_nnp(struct host_outcome *o, unsigned long arg)
 
 void host_look_nnp(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_nnp, 0);
-        if (o.sys)
-                host_say(f, HOST_NO, "cannot be set: %s", host_why(&o, why));
-        else
-                host_say(f, HOST_YES, "works: setuid programs gain no privileges");
+        (void) host_report(f, try_nnp, 0, "works: setuid programs gain no privileges", HOST_NO,
+                           "cannot be set");
 }
 
 /* Allows everything, but getppid fails with a special errno: proof that the filter runs. */
@@ -67,27 +63,22 @@ static int try_seccomp(struct host_outcome *o, unsigned long flags)
 
 void host_look_seccomp(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_seccomp, 0);
-        if (o.sys)
-                host_say(f, HOST_NO, "a filter cannot be loaded: %s", host_why(&o, why));
-        else
-                host_say(f, HOST_YES, "works: a test filter blocked a call%s",
-                         host_filtered() == 2 ? " (another filter is already in force)" : "");
+        (void) host_report(
+                f, try_seccomp, 0,
+                host_filtered() == 2
+                        ? "works: a test filter blocked a call (another filter is already in force)"
+                        : "works: a test filter blocked a call",
+                HOST_NO, "a filter cannot be loaded");
 }
 
 void host_look_notify(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_seccomp, SECCOMP_FILTER_FLAG_NEW_LISTENER);
+        struct host_outcome o = host_report(f, try_seccomp, SECCOMP_FILTER_FLAG_NEW_LISTENER,
+                                            "a supervisor can be notified of denied calls", HOST_WEAK,
+                                            "no seccomp listener; blocked calls cannot be explained");
         if (o.sys == EBUSY)
                 host_say(f, HOST_WEAK,
                          "another seccomp supervisor is attached; blocked calls cannot be explained");
-        else if (o.sys)
-                host_say(f, HOST_WEAK, "no seccomp listener; blocked calls cannot be explained: %s",
-                         host_why(&o, why));
-        else
-                host_say(f, HOST_YES, "a supervisor can be notified of denied calls");
 }
 
 static const char *const landlock_adds[] = {

@@ -74,14 +74,8 @@ static int try_veth(struct host_outcome *o, unsigned long arg)
 
 void host_look_veth(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_veth, 0);
-        if (o.sys == 0) {
-                host_say(f, HOST_YES, "works: net doors need no root");
-                return;
-        }
-
-        host_say(f, HOST_WEAK, "no veth device; net doors are unavailable: %s", host_why(&o, why));
+        struct host_outcome o = host_report(f, try_veth, 0, "works: net doors need no root", HOST_WEAK,
+                                            "no veth device; net doors are unavailable");
         if (o.sys == EOPNOTSUPP)
                 host_mend(f, "sudo modprobe veth");
 }

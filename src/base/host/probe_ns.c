@@ -127,18 +127,8 @@ void host_look_userns(struct host_finding *f)
 
 static void look_ns(struct host_finding *f, unsigned long flag, const char *found)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_userns, 0);
-        if (o.sys) {
-                host_say(f, HOST_NO, "needs user namespaces: %s", host_why(&o, why));
-                return;
-        }
-
-        o = host_try(try_userns, flag);
-        if (o.sys)
-                host_say(f, HOST_NO, "the kernel refuses it: %s", host_why(&o, why));
-        else
-                host_say(f, HOST_YES, "%s", found);
+        if (host_report(f, try_userns, 0, found, HOST_NO, "needs user namespaces").sys == 0)
+                (void) host_report(f, try_userns, flag, found, HOST_NO, "the kernel refuses it");
 }
 
 void host_look_net(struct host_finding *f)
@@ -157,13 +147,10 @@ static int try_name(struct host_outcome *o, unsigned long flags)
 void host_look_uts(struct host_finding *f)
 {
         look_ns(f, CLONE_NEWUTS, "works");
-        struct host_outcome o = host_try(try_name, CLONE_NEWUTS);
-        if (f->state == HOST_NO || o.sys == 0)
-                return;
-
-        char why[96];
-        host_say(f, HOST_NO, "made, but no name can be set in it: %s", host_why(&o, why));
-        if (host_filtered() == 2)
+        if (f->state != HOST_NO &&
+            host_report(f, try_name, CLONE_NEWUTS, "works", HOST_NO, "made, but no name can be set in it")
+                    .sys &&
+            host_filtered() == 2)
                 host_mend(f, "podman run --security-opt seccomp=unconfined ... (docker: the same)");
 }
 
@@ -253,12 +240,8 @@ static int try_pid(struct host_outcome *o, unsigned long arg)
 
 void host_look_pid(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_pid, PROC_NONE);
-        if (o.sys)
-                host_say(f, HOST_NO, "cannot start a pid 1: %s", host_why(&o, why));
-        else
-                host_say(f, HOST_YES, "made, with a pid 1 in it");
+        (void) host_report(f, try_pid, PROC_NONE, "made, with a pid 1 in it", HOST_NO,
+                           "cannot start a pid 1");
 }
 
 void host_look_proc(struct host_finding *f)
@@ -286,13 +269,8 @@ void host_look_proc(struct host_finding *f)
 
 void host_look_proc_files(struct host_finding *f)
 {
-        char why[96];
-        struct host_outcome o = host_try(try_pid, PROC_COVERED);
-        if (o.sys == 0)
-                host_say(f, HOST_YES, "boxes have their own cpuinfo, meminfo, stat ...");
-        else
-                host_say(f, HOST_WEAK, "boxes have no /proc/cpuinfo, meminfo, stat ...: %s",
-                         host_why(&o, why));
+        (void) host_report(f, try_pid, PROC_COVERED, "boxes have their own cpuinfo, meminfo, stat ...",
+                           HOST_WEAK, "boxes have no /proc/cpuinfo, meminfo, stat ...");
 }
 
 /* --- mounts --- */
@@ -484,15 +462,9 @@ static int try_idmap(struct host_outcome *o, unsigned long arg)
 
 void host_look_idmap(struct host_finding *f)
 {
-        char why[96];
-        if (geteuid() != 0) {
+        if (geteuid() != 0)
                 host_say(f, HOST_WEAK, "needs root; boxes keep your uid");
-                return;
-        }
-
-        struct host_outcome o = host_try(try_idmap, 0);
-        if (o.sys)
-                host_say(f, HOST_WEAK, "/usr cannot be mounted with mapped ids: %s", host_why(&o, why));
         else
-                host_say(f, HOST_YES, "/usr can be mounted with mapped ids");
+                (void) host_report(f, try_idmap, 0, "/usr can be mounted with mapped ids", HOST_WEAK,
+                                   "/usr cannot be mounted with mapped ids");
 }

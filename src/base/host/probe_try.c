@@ -88,6 +88,19 @@ const char *host_why(const struct host_outcome *o, char buf[96])
         return buf;
 }
 
+struct host_outcome host_report(struct host_finding *f, int (*fn)(struct host_outcome *o, unsigned long arg),
+                                unsigned long arg, const char *works, enum host_state state,
+                                const char *fails)
+{
+        char why[96];
+        struct host_outcome o = host_try(fn, arg);
+        if (o.sys)
+                host_say(f, state, "%s: %s", fails, host_why(&o, why));
+        else
+                host_say(f, HOST_YES, "%s", works);
+        return o;
+}
+
 long host_sysctl(const char *path)
 {
         char text[32];
