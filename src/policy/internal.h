@@ -418,6 +418,8 @@ struct lint_view {
         char work[PATH_MAX_BYTES], home[PATH_MAX_BYTES];
         struct err *e;
         int result;
+        const char *what;            /* a word of the next note */
+        char detail[PATH_MAX_BYTES]; /* its text, if it is of the host */
 };
 /* lint_files.c: what a client of this socket can do: "X11: it sees ..."; NULL: not known. */
 const char *socket_danger(const char *path);

@@ -9,72 +9,57 @@ enum { PAIRS_MAX = 512 };
 
 /* ---- programs ---- */
 
-static void lint_run_any(struct lint_view *v, const struct lint_row *row)
+static bool lint_run_any(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_RUN, d));)
-                if (strcmp(d->path, "*") == 0 && d->until == 0)
-                        lint_note(v, row, &d->at,
-                                  "`run any` without `until`; list the programs, or add an end date");
+        (void) v;
+        return strcmp(d->path, "*") == 0 && d->until == 0;
 }
 
 /* ---- variables and handles ---- */
 
-static void lint_secret_name(struct lint_view *v, const struct lint_row *row)
+static bool lint_secret_name(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
-                if (variable_looks_secret(d->name, strlen(d->name)))
-                        lint_note(v, row, &d->at,
-                                  "variable %s looks like a secret that the box would see; store it with "
-                                  "`cordon vault add NAME` and use `with NAME` on a net door",
-                                  d->name);
+        (void) v;
+        return variable_looks_secret(d->name, strlen(d->name));
 }
 
-static void lint_secret_value(struct lint_view *v, const struct lint_row *row)
+static bool lint_secret_value(struct lint_view *v, const struct door *d)
 {
         static const char *const starts[] = { "ghp_",       "gho_",  "github_pat_", "glpat-", "sk-",
                                               "xoxb-",      "xoxp-", "AKIA",        "AIza",   "eyJhbGciOi",
                                               "-----BEGIN", "npm_",  "hf_",         "pypi-" };
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_ENV, d));)
-                for (size_t i = 0; d->value && i < COUNT(starts); i++)
-                        if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
-                                lint_note(v, row, &d->at,
-                                          "the value of %s looks like a secret in the policy itself",
-                                          d->name);
+        (void) v;
+        for (size_t i = 0; d->value && i < COUNT(starts); i++)
+                if (strncmp(d->value, starts[i], strlen(starts[i])) == 0)
+                        return true;
+        return false;
 }
 
-static void lint_out_cap(struct lint_view *v, const struct lint_row *row)
+static bool lint_out_cap(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_OUT, d));)
-                if (!d->max_stated && !policy_is_stream(d->name)) /* `limit output` caps a stream */
-                        lint_note(v, row, &d->at, "output %s has no `max`; it may grow to 64M", d->name);
+        (void) v;
+        return !d->max_stated && !policy_is_stream(d->name); /* `limit output` caps a stream */
 }
 
-static void lint_device(struct lint_view *v, const struct lint_row *row)
+static bool lint_device(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_DEV, d));)
-                lint_note(v, row, &d->at, "%s: %s", d->path, policy_dev_cost(d->path));
+        v->what = policy_dev_cost(d->path);
+        return true;
 }
 
-static void lint_free_key(struct lint_view *v, const struct lint_row *row)
+static bool lint_free_key(struct lint_view *v, const struct door *d)
 {
-        for (enum door_kind k = DOOR_SIGN; k <= DOOR_DECRYPT; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (!d->ask.on && d->max == 0)
-                                lint_note(v, row, &d->at,
-                                          "%s: unlimited use without approval; add `max N` or `ask`",
-                                          show_text(d->name).text);
+        (void) v;
+        return !d->ask.on && d->max == 0;
 }
 
 /* ---- tools ---- */
 
-static void lint_client_name(struct lint_view *v, const struct lint_row *row)
+static bool lint_client_name(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_TOOL, d));) {
-                const char *own = strncmp(d->name, "mcp__", 5) == 0 ? strstr(d->name + 5, "__") : NULL;
-                if (own && own[2])
-                        lint_note(v, row, &d->at, "`%s` is a client-side tool name; the server calls it `%s`",
-                                  d->name, own + 2);
-        }
+        const char *own = strncmp(d->name, "mcp__", 5) == 0 ? strstr(d->name + 5, "__") : NULL;
+        v->what = own ? own + 2 : "";
+        return v->what[0] != '\0';
 }
 
 /* ---- the whole ---- */
@@ -219,57 +204,105 @@ static void lint_beyond_wall(struct lint_view *v, const struct lint_row *row)
 
 /* ---- the table ---- */
 
+#define BIT(kind) (1u << (kind))
+#define NET       BIT(DOOR_NET)
+#define FILES     (BIT(DOOR_READ) | CHANGED)
+#define CHANGED   (BIT(DOOR_EDIT) | BIT(DOOR_WRITE))
+#define ALL       (BIT(DOOR_KIND__COUNT) - 1)
+
+#define DOORS(level, code, kinds, fits, text)                                                                \
+        {                                                                                                    \
+                level, code, kinds, fits, text, NULL                                                         \
+        }
+#define WHOLE(level, code, look)                                                                             \
+        {                                                                                                    \
+                level, code, 0, NULL, NULL, look                                                             \
+        }
+
 static const struct lint_row rows[] = {
-        { 'W', "W153", "a limit that is lifted", lint_lifted }, /* first: NOTES_MAX never cuts it off */
-        { 'W', "W101", "host wildcard too wide", lint_wildcard },
-        { 'W', "W102", "cloud metadata or link-local destination", lint_metadata },
-        { 'W', "W103", "loopback or private destination", lint_local_address },
-        { 'E', "E104", "an address that cannot be a destination", lint_no_destination },
-        { 'W', "W105", "`run any` of one's own without `until`", lint_run_any },
-        { 'E', "E106", "credential on a connection that cannot be inspected", lint_blind_credential },
-        { 'W', "W107", "credential sent in the clear", lint_clear_credential },
-        { 'W', "W108", "credential for a wildcard", lint_wild_credential },
-        { 'E', "E109", "two credentials for one request", lint_two_credentials },
-        { 'W', "W110", "write door over what the host later executes", lint_runs_later },
-        { 'W', "W111", "write door over the whole project or home", lint_write_root },
-        { 'W', "W112", "write and run on one subtree", lint_write_and_run },
-        { 'W', "W113", "agent, container-engine, display or bus socket", lint_socket },
-        { 'W', "W114", "secret-looking variable", lint_secret_name },
-        { 'W', "W115", "secret-looking value", lint_secret_value },
-        { 'W', "W116", "output without cap", lint_out_cap },
-        { 'W', "W117", "non-ASCII path", lint_foreign_path },
-        { 'W', "W118", "internationalised host", lint_foreign_host },
-        { 'W', "W119", "door implied by another", lint_implied },
-        { 'W', "W120", "no `expect deny` in a policy file", lint_no_expect },
-        { 'W', "W121", "private data, untrusted text and network access in one box", lint_trifecta },
-        { 'W', "W122", "a store of secrets", lint_secret_store },
-        { 'W', "W123", "more of the host than any task needs", lint_too_much },
-        { 'W', "W124", "layer turned off", lint_without },
-        { 'W', "W125", "http without TLS", lint_plain_http },
-        { 'E', "E126", "writing to the kernel's own files", lint_kernel_files },
-        { 'W', "W127", "door replaces the private /tmp or home", lint_hides_private },
-        { 'W', "W128", "a door that has closed", lint_closed },
-        { 'E', "E136", "all of /etc beside a net door", lint_hides_etc },
-        { 'E', "E137", "a door to localhost, which is the box itself", lint_localhost },
-        { 'W', "W131", "door leaves the workspace through a symlink", lint_leads_out },
-        { 'W', "W132", "a door that the wall which is named cannot hold", lint_beyond_wall },
-        { 'W', "W134", "money or people without a cap", lint_uncapped },
-        { 'W', "W135", "money moved with a credential and without bounds", lint_unbounded },
-        { 'W', "W138", "door to change another user's files", lint_others_files },
-        { 'W', "W140", "write door over the policy, its places file or cordon's programs", lint_own_rules },
-        { 'W', "W142", "an own policy that is used and not pinned", lint_unpinned },
-        { 'W', "W143", "an edit and a write door of one path", lint_edit_and_write },
-        { 'W', "W144", "money or people without a gate", lint_unasked },
-        { 'W', "W145", "one approval for any body", lint_vague_gate },
-        { 'E', "E146", "private data, untrusted text and network access meet without approval",
-          lint_unattended },
-        { 'W', "W147", "private data may leave in the URL of a request caused by untrusted text",
-          lint_asks_private },
-        { 'W', "W148", "a device", lint_device },
-        { 'W', "W149", "unlimited use of a key without approval", lint_free_key },
-        { 'W', "W150", "a net door that labels close from the start", lint_never_open },
-        { 'W', "W152", "a client's name for a tool", lint_client_name },
-        { 'E', "E141", "a --write option over a home or a store of secrets", lint_write_option },
+        WHOLE('W', "W153", lint_lifted), /* first: NOTES_MAX never cuts it off */
+        DOORS('W', "W101", NET, lint_wildcard,
+              "*.{host} covers every host of the domain, including those of its customers; use the exact "
+              "host"),
+        DOORS('W', "W102", NET, lint_metadata,
+              "{dest} is an address of cloud metadata services, which give out credentials"),
+        DOORS('W', "W103", NET, lint_local_address,
+              "{dest} is this machine or a private network, where services often have no password"),
+        DOORS('E', "E104", NET, lint_no_destination, "{host} is not the address of one machine"),
+        DOORS('W', "W105", BIT(DOOR_RUN), lint_run_any,
+              "`run any` without `until`; list the programs, or add an end date"),
+        WHOLE('E', "E106", lint_blind_credential),
+        DOORS('W', "W107", NET, lint_clear_credential, "credential {credential} would be sent without TLS"),
+        DOORS('W', "W108", NET, lint_wild_credential,
+              "credential {credential} would be sent to every host under {host}"),
+        WHOLE('E', "E109", lint_two_credentials),
+        DOORS('W', "W110", BIT(DOOR_WRITE), lint_runs_later,
+              "the host executes files in {path} later; use `edit` to review changes first"),
+        DOORS('W', "W111", BIT(DOOR_WRITE), lint_write_root,
+              "`write` on the whole {} includes hooks, build files and startup files; use `edit`, or choose "
+              "parts"),
+        WHOLE('W', "W112", lint_write_and_run),
+        DOORS('W', "W113", BIT(DOOR_SOCK), lint_socket, "{path} is {}"),
+        DOORS('W', "W113", FILES, lint_sockets_in,
+              "{path} contains sockets; read-only does not prevent connecting"),
+        DOORS('W', "W114", BIT(DOOR_ENV), lint_secret_name,
+              "variable {name} looks like a secret that the box would see; store it with `cordon vault add "
+              "NAME` "
+              "and use `with NAME` on a net door"),
+        DOORS('W', "W115", BIT(DOOR_ENV), lint_secret_value,
+              "the value of {name} looks like a secret in the policy itself"),
+        DOORS('W', "W116", BIT(DOOR_OUT), lint_out_cap, "output {name} has no `max`; it may grow to 64M"),
+        DOORS('W', "W117", ALL, lint_foreign_path,
+              "{path} is not plain ASCII; two such names can look the same"),
+        DOORS('W', "W118", NET, lint_foreign_host,
+              "{host} is displayed in Unicode by browsers and may look like another name; check it"),
+        WHOLE('W', "W119", lint_implied),
+        WHOLE('W', "W120", lint_no_expect),
+        WHOLE('W', "W121", lint_trifecta),
+        DOORS('W', "W122", FILES | BIT(DOOR_RUN), lint_secret_store,
+              "{path} contains secrets; store them in the vault and use `with NAME` on a net door"),
+        DOORS('W', "W123", FILES, lint_too_much, "all of {path}; open only the parts you need"),
+        WHOLE('W', "W124", lint_without),
+        DOORS('W', "W125", NET, lint_plain_http,
+              "http without TLS can be read and changed by anyone on the path"),
+        DOORS('E', "E126", CHANGED, lint_own_device,
+              "every box has a private {path}; this door is not needed"),
+        DOORS('E', "E126", CHANGED, lint_kernel_files,
+              "{path} is part of a kernel filesystem; boxes cannot write there"),
+        DOORS('W', "W127", FILES, lint_hides_private, "{path} of the host would hide {}"),
+        WHOLE('W', "W128", lint_closed),
+        DOORS('E', "E136", FILES, lint_hides_etc,
+              "boxes with a `net` door have a private /etc; open only the parts you need, such as /etc/ssl"),
+        WHOLE('E', "E137", lint_localhost),
+        DOORS('W', "W131", FILES | BIT(DOOR_SOCK) | BIT(DOOR_RUN), lint_leads_out,
+              "{path} leads out of the workspace through a symlink, to {}; use that path if you mean it"),
+        WHOLE('W', "W132", lint_beyond_wall),
+        DOORS('W', "W134", NET, lint_uncapped, "{dest} touches {} without a rate limit; add `cap N/h`"),
+        DOORS('W', "W135", NET, lint_unbounded,
+              "{dest} can move money with credential {credential} without an upper bound; add `where "
+              "amount=int:1..5000`"),
+        DOORS('W', "W138", CHANGED, lint_others_files,
+              "{path} belongs to {}; a box can change only files of your user and primary group: run cordon "
+              "as "
+              "the owner, or with `sg GROUP -c`"),
+        DOORS('W', "W140", BIT(DOOR_WRITE), lint_own_rules,
+              "the box can write {}, which controls later runs; move it, or use `edit`"),
+        WHOLE('W', "W142", lint_unpinned),
+        DOORS('W', "W143", BIT(DOOR_EDIT), lint_edit_and_write,
+              "{path} has both `edit` and `write`; `write` wins, and changes reach the host at once"),
+        DOORS('W', "W144", NET, lint_unasked, "{dest} touches {} without approval; add `ask`"),
+        DOORS('W', "W145", NET, lint_vague_gate,
+              "one approval of {dest} can cover any request body; limit it with `where`"),
+        WHOLE('E', "E146", lint_unattended),
+        WHOLE('W', "W147", lint_asks_private),
+        DOORS('W', "W148", BIT(DOOR_DEV), lint_device, "{path}: {}"),
+        DOORS('W', "W149", BIT(DOOR_SIGN) | BIT(DOOR_DECRYPT), lint_free_key,
+              "{name}: unlimited use without approval; add `max N` or `ask`"),
+        WHOLE('W', "W150", lint_never_open),
+        DOORS('W', "W152", BIT(DOOR_TOOL), lint_client_name,
+              "`{name}` is a client-side tool name; the server calls it `{}`"),
+        DOORS('E', "E141", BIT(DOOR_WRITE), lint_write_option,
+              "--write on {path} ({}); use --edit, choose a part, or put `write {path}` in a policy file"),
 };
 
 static void clean_root(char *to, const char *from)
@@ -294,6 +327,6 @@ int lint_run(struct checked_policy *c, const struct policy *p, const struct poli
         clean_root(v.work, ctx->work);
         clean_root(v.home, ctx->home);
         for (size_t i = 0; i < COUNT(rows); i++)
-                rows[i].look(&v, &rows[i]);
+                (rows[i].look ? rows[i].look : lint_doors)(&v, &rows[i]);
         return v.result;
 }

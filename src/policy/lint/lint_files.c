@@ -4,12 +4,6 @@
 
 static const char *base_name(const char *path) { return strrchr(path, '/') ? strrchr(path, '/') + 1 : path; }
 
-static bool ends_with(const char *s, const char *tail)
-{
-        size_t n = strlen(tail), k = strlen(s);
-        return k >= n && strcmp(s + k - n, tail) == 0;
-}
-
 /* ---- files that the host executes later ---- */
 
 static const char *const later_parts[] = {
@@ -88,26 +82,17 @@ static bool runs_later(const char *path)
 }
 
 /* Edit doors are excluded: the user sees these files, held back and flagged, before they are applied. */
-void lint_runs_later(struct lint_view *v, const struct lint_row *row)
+bool lint_runs_later(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));)
-                if (runs_later(d->path))
-                        lint_note(v, row, &d->at,
-                                  "the host executes files in %s later; use `edit` to review changes first",
-                                  show_text(d->path).text);
+        (void) v;
+        return runs_later(d->path);
 }
 
-void lint_write_root(struct lint_view *v, const struct lint_row *row)
+bool lint_write_root(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
-                bool work = v->work[0] && path_inside(d->path, v->work),
-                     home = v->home[0] && path_inside(d->path, v->home);
-                if (work || home)
-                        lint_note(v, row, &d->at,
-                                  "`write` on the whole %s includes hooks, build files and startup files; "
-                                  "use `edit`, or choose parts",
-                                  work ? "project" : "home");
-        }
+        bool work = v->work[0] && path_inside(d->path, v->work);
+        v->what = work ? "project" : "home";
+        return work || (v->home[0] && path_inside(d->path, v->home));
 }
 
 static void note_write_and_run(struct lint_view *v, const struct lint_row *row, const struct door *r,
@@ -129,7 +114,7 @@ static void writable_and_run(struct lint_view *v, const struct lint_row *row, co
                         for (door_set_find(s, k, span_of(r->path, n), &lo, &hi); lo < hi; lo++)
                                 note_write_and_run(v, row, r, &s->v[lo]);
 
-        if (!ends_with(r->path, "/"))
+        if (!lint_ends_with(r->path, "/"))
                 return;
 
         for (lo = door_set_from(s, k, span_of(r->path, len)); lo < s->start[k + 1] && !lint_full(v); lo++) {
@@ -158,64 +143,41 @@ static bool is_own_device(const char *path)
         return false;
 }
 
-void lint_kernel_files(struct lint_view *v, const struct lint_row *row)
+bool lint_own_device(struct lint_view *v, const struct door *d)
 {
-        for (enum door_kind k = DOOR_EDIT; k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (policy_is_kernels(d->path))
-                                lint_note(v, row, &d->at,
-                                          is_own_device(d->path)
-                                                  ? "every box has a private %s; this door is not needed"
-                                                  : "%s is part of a kernel filesystem; boxes cannot write "
-                                                    "there",
-                                          show_text(d->path).text);
+        (void) v;
+        return policy_is_kernels(d->path) && is_own_device(d->path);
 }
 
-void lint_secret_store(struct lint_view *v, const struct lint_row *row)
+bool lint_kernel_files(struct lint_view *v, const struct door *d)
 {
-        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_RUN };
-        for (size_t k = 0; k < COUNT(kinds); k++)
-                for (const struct door *d = NULL; (d = lint_next(v, kinds[k], d));)
-                        if (policy_holds_secrets(d->path))
-                                lint_note(v, row, &d->at,
-                                          "%s contains secrets; store them in the vault and use `with NAME` "
-                                          "on a net door",
-                                          show_text(d->path).text);
+        (void) v;
+        return policy_is_kernels(d->path) && !is_own_device(d->path);
+}
+
+bool lint_secret_store(struct lint_view *v, const struct door *d)
+{
+        (void) v;
+        return policy_holds_secrets(d->path);
 }
 
 /* An option is typed in a hurry, a policy file is reviewed: doors to data that a slip must not destroy
  * belong in a file. */
-void lint_write_option(struct lint_view *v, const struct lint_row *row)
+bool lint_write_option(struct lint_view *v, const struct door *d)
 {
         static const char *const homes[] = { "/home", "/root" };
-
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_WRITE, d));) {
-                bool home = (v->home[0] && path_inside(d->path, v->home)) ||
-                            lint_listed(homes, COUNT(homes), d->path),
-                     project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path),
-                     store = !project && policy_holds_secrets(d->path);
-                if (d->at.line == 0 && (home || store))
-                        lint_note(v, row, &d->at,
-                                  "--write on %s (%s); use --edit, choose a part, or put `write %s` in a "
-                                  "policy file",
-                                  show_text(d->path).text,
-                                  home ? "a whole home directory" : "contains secrets",
-                                  show_text(d->path).text);
-        }
+        bool home = (v->home[0] && path_inside(d->path, v->home)) ||
+                    lint_listed(homes, COUNT(homes), d->path),
+             project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path);
+        v->what = home ? "a whole home directory" : "contains secrets";
+        return d->at.line == 0 && (home || (!project && policy_holds_secrets(d->path)));
 }
 
-void lint_too_much(struct lint_view *v, const struct lint_row *row)
+bool lint_too_much(struct lint_view *v, const struct door *d)
 {
         static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run",   "/var/run",
                                              "/proc", "/sys",  "/dev", "/mnt", "/media", "/srv" };
-        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));) {
-                        bool home = v->home[0] && strcmp(d->path, v->home) == 0;
-                        if (home || lint_listed(trees, COUNT(trees), d->path))
-                                lint_note(v, row, &d->at, "all of %s; open only the parts you need",
-                                          show_text(d->path).text);
-                }
-        }
+        return (v->home[0] && strcmp(d->path, v->home) == 0) || lint_listed(trees, COUNT(trees), d->path);
 }
 
 /* Personal data outside the current project. */
@@ -228,27 +190,22 @@ bool lint_is_private(const struct lint_view *v, const struct door *d)
         return policy_holds_secrets(d->path) || over_home || (in_home && !in_work);
 }
 
-void lint_hides_private(struct lint_view *v, const struct lint_row *row)
+bool lint_hides_private(struct lint_view *v, const struct door *d)
 {
         size_t count;
         const struct builtin_file *b = builtin_files(&count);
-        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        for (size_t i = 0; i < count; i++)
-                                if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0)
-                                        lint_note(v, row, &d->at, "%s of the host would hide %s", d->path,
-                                                  b[i].name);
+        for (size_t i = 0; i < count; i++)
+                if (b[i].tree && b[i].writable && strcmp(b[i].path, d->path) == 0) {
+                        v->what = b[i].name;
+                        return true;
+                }
+        return false;
 }
 
 /* Such a box finds names and roots in an /etc of its own; in the host's those have no mount points. */
-void lint_hides_etc(struct lint_view *v, const struct lint_row *row)
+bool lint_hides_etc(struct lint_view *v, const struct door *d)
 {
-        for (enum door_kind k = DOOR_READ; lint_next(v, DOOR_NET, NULL) && k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (strcmp(d->path, "/etc") == 0)
-                                lint_note(v, row, &d->at,
-                                          "boxes with a `net` door have a private /etc; open only the parts "
-                                          "you need, such as /etc/ssl");
+        return strcmp(d->path, "/etc") == 0 && lint_next(v, DOOR_NET, NULL);
 }
 
 /* Files that every box with programs sees: a tool of the project is often a symlink there, as in
@@ -264,72 +221,44 @@ static bool is_program_file(const char *path)
 
 /* Any process that can write in the workspace chooses the target of such a door; a program that may run
  * can also be read. */
-void lint_leads_out(struct lint_view *v, const struct lint_row *row)
+bool lint_leads_out(struct lint_view *v, const struct door *d)
 {
-        static const enum door_kind kinds[] = { DOOR_READ, DOOR_EDIT, DOOR_WRITE, DOOR_SOCK, DOOR_RUN };
-        char to[PATH_MAX_BYTES];
-        for (size_t i = 0; v->ctx->leads_out && v->work[0] && i < COUNT(kinds); i++)
-                for (const struct door *d = NULL; (d = lint_next(v, kinds[i], d));)
-                        if (path_under(d->path, v->work) &&
-                            v->ctx->leads_out(v->ctx->leads_ctx, d->path, to, sizeof to) &&
-                            !(d->kind == DOOR_RUN && is_program_file(to)))
-                                lint_note(v, row, &d->at,
-                                          "%s leads out of the workspace through a symlink, to %s; use that "
-                                          "path if you mean it",
-                                          show_text(d->path).text, show_text(to).text);
+        v->what = v->detail;
+        return v->ctx->leads_out && v->work[0] && path_under(d->path, v->work) &&
+               v->ctx->leads_out(v->ctx->leads_ctx, d->path, v->detail, sizeof v->detail) &&
+               !(d->kind == DOOR_RUN && is_program_file(v->detail));
 }
 
 /* Only the caller's own id is mapped in a box. A file of another owner cannot be copied into the overlay
  * of an edit door. */
-void lint_others_files(struct lint_view *v, const struct lint_row *row)
+bool lint_others_files(struct lint_view *v, const struct door *d)
 {
-        char owner[64];
-        for (enum door_kind k = DOOR_EDIT; v->ctx->foreign && k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if (v->ctx->foreign(k, d->path, owner, sizeof owner))
-                                lint_note(v, row, &d->at,
-                                          "%s belongs to %s; a box can change only files of your user and "
-                                          "primary group: run cordon as the owner, or with `sg GROUP -c`",
-                                          show_text(d->path).text, owner);
+        v->what = v->detail;
+        return v->ctx->foreign && v->ctx->foreign(d->kind, d->path, v->detail, sizeof v->detail);
 }
 
 /* Behind an edit door `cordon diff` flags them, and nothing takes effect before a review. */
-void lint_own_rules(struct lint_view *v, const struct lint_row *row)
+bool lint_own_rules(struct lint_view *v, const struct door *d)
 {
-        char file[PATH_MAX_BYTES];
-        for (const struct door *d = NULL; v->ctx->rules_below && (d = lint_next(v, DOOR_WRITE, d));)
-                if (v->ctx->rules_below(v->ctx->rules_ctx, d->path, file, sizeof file))
-                        lint_note(v, row, &d->at,
-                                  "the box can write %s, which controls later runs; move it, or use `edit`",
-                                  show_text(file).text);
+        v->what = v->detail;
+        return v->ctx->rules_below &&
+               v->ctx->rules_below(v->ctx->rules_ctx, d->path, v->detail, sizeof v->detail);
 }
 
 /* Both show one mount, and the wider right holds. */
-void lint_edit_and_write(struct lint_view *v, const struct lint_row *row)
+bool lint_edit_and_write(struct lint_view *v, const struct door *d)
 {
         size_t lo, hi;
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_EDIT, d));) {
-                door_set_find(&v->c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
-                if (lo < hi)
-                        lint_note(v, row, &d->at,
-                                  "%s has both `edit` and `write`; `write` wins, and changes reach the host "
-                                  "at once",
-                                  show_text(d->path).text);
-        }
+        return door_set_find(&v->c->live, DOOR_WRITE, span_str(d->path), &lo, &hi);
 }
 
-void lint_foreign_path(struct lint_view *v, const struct lint_row *row)
+bool lint_foreign_path(struct lint_view *v, const struct door *d)
 {
-        for (size_t i = 0; i < v->c->live.n; i++) {
-                const struct door *d = &v->c->live.v[i];
-                for (const char *p = d->path && !d->from_stock ? d->path : ""; *p; p++) {
-                        if (!(*p & 0x80))
-                                continue;
-                        lint_note(v, row, &d->at, "%s is not plain ASCII; two such names can look the same",
-                                  show_text(d->path).text);
-                        break;
-                }
-        }
+        (void) v;
+        for (const char *p = d->path ? d->path : ""; *p; p++)
+                if (*p & 0x80)
+                        return true;
+        return false;
 }
 
 /* ---- sockets ---- */
@@ -368,21 +297,18 @@ const char *socket_danger(const char *path)
         return NULL;
 }
 
-/* A file door on a socket is as good as a socket door elsewhere: a read-only bind does not stop connect(). */
-void lint_socket(struct lint_view *v, const struct lint_row *row)
+bool lint_socket(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_SOCK, d));)
-                if (socket_danger(d->path))
-                        lint_note(v, row, &d->at, "%s is %s", show_text(d->path).text,
-                                  socket_danger(d->path));
+        v->what = socket_danger(d->path);
+        return v->what != NULL;
+}
 
-        for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++)
-                for (const struct door *d = NULL; (d = lint_next(v, k, d));)
-                        if ((path_inside("/run", d->path) || path_inside("/var/run", d->path) ||
-                             ends_with(d->path, ".sock")) &&
-                            (socket_danger(d->path) || strcmp(d->path, "/run") == 0 ||
-                             strcmp(d->path, "/var/run") == 0))
-                                lint_note(v, row, &d->at,
-                                          "%s contains sockets; read-only does not prevent connecting",
-                                          show_text(d->path).text);
+/* A file door on a socket is as good as a socket door elsewhere: a read-only bind does not stop connect(). */
+bool lint_sockets_in(struct lint_view *v, const struct door *d)
+{
+        (void) v;
+        bool run = strcmp(d->path, "/run") == 0 || strcmp(d->path, "/var/run") == 0;
+        bool holds = path_inside("/run", d->path) || path_inside("/var/run", d->path) ||
+                     lint_ends_with(d->path, ".sock");
+        return holds && (run || socket_danger(d->path));
 }

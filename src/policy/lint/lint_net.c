@@ -5,13 +5,6 @@
 
 #include <arpa/inet.h>
 
-static const char *dest_text(struct lint_view *v, const struct door *d, struct buf *b)
-{
-        net_print(&d->net, b);
-        lint_whole(v, b);
-        return buf_str(b);
-}
-
 /* Under these, customers of the owner get names of their own. */
 static const char *const shared_domains[] = {
         "amazonaws.com",
@@ -46,14 +39,10 @@ static bool under_shared(const char *host)
         return false;
 }
 
-void lint_wildcard(struct lint_view *v, const struct lint_row *row)
+bool lint_wildcard(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.wildcard && (two_labels(d->net.host) || under_shared(d->net.host)))
-                        lint_note(v, row, &d->at,
-                                  "*.%s covers every host of the domain, including those of its customers; "
-                                  "use the exact host",
-                                  d->net.host);
+        (void) v;
+        return d->net.wildcard && (two_labels(d->net.host) || under_shared(d->net.host));
 }
 
 /* ---- addresses ---- */
@@ -118,12 +107,6 @@ static enum range address_range(const struct door *d)
         return inet_pton(AF_INET6, d->net.host, &a6) == 1 ? range6(&a6) : RANGE_PUBLIC;
 }
 
-static bool ends_with(const char *host, const char *tail)
-{
-        size_t n = strlen(tail), k = strlen(host);
-        return k >= n && strcmp(host + k - n, tail) == 0;
-}
-
 static bool is_metadata_name(const char *host)
 {
         static const char *const names[] = { "metadata", "metadata.google.internal", "instance-data",
@@ -131,34 +114,22 @@ static bool is_metadata_name(const char *host)
         return lint_listed(names, COUNT(names), host);
 }
 
-void lint_metadata(struct lint_view *v, const struct lint_row *row)
+bool lint_metadata(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                AUTO_BUF(b);
-                if (d->net.form != NET_PLACE &&
-                    (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
-                     (d->net.wildcard && ends_with(d->net.host, ".internal"))))
-                        lint_note(v, row, &d->at,
-                                  "%s is an address of cloud metadata services, which give out credentials",
-                                  dest_text(v, d, &b));
-        }
+        (void) v;
+        return d->net.form != NET_PLACE && (address_range(d) == RANGE_LINK || is_metadata_name(d->net.host) ||
+                                            (d->net.wildcard && lint_ends_with(d->net.host, ".internal")));
 }
 
-void lint_local_address(struct lint_view *v, const struct lint_row *row)
+bool lint_local_address(struct lint_view *v, const struct door *d)
 {
         static const char *const tails[] = { ".localhost",   ".local", ".lan", ".home.arpa",
                                              ".localdomain", ".corp",  ".home" };
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                bool local = address_range(d) == RANGE_LOCAL || strcmp(d->net.host, "localhost") == 0;
-                for (size_t i = 0; i < COUNT(tails); i++)
-                        local = local || ends_with(d->net.host, tails[i]);
-                AUTO_BUF(b);
-                if (local && d->net.form != NET_PLACE)
-                        lint_note(v, row, &d->at,
-                                  "%s is this machine or a private network, where services often have no "
-                                  "password",
-                                  dest_text(v, d, &b));
-        }
+        (void) v;
+        bool local = address_range(d) == RANGE_LOCAL || strcmp(d->net.host, "localhost") == 0;
+        for (size_t i = 0; i < COUNT(tails); i++)
+                local = local || lint_ends_with(d->net.host, tails[i]);
+        return local && d->net.form != NET_PLACE;
 }
 
 static bool has_loopback_line(struct lint_view *v, uint16_t port)
@@ -192,11 +163,10 @@ void lint_localhost(struct lint_view *v, const struct lint_row *row)
                 }
 }
 
-void lint_no_destination(struct lint_view *v, const struct lint_row *row)
+bool lint_no_destination(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (address_range(d) == RANGE_NOWHERE)
-                        lint_note(v, row, &d->at, "%s is not the address of one machine", d->net.host);
+        (void) v;
+        return address_range(d) == RANGE_NOWHERE;
 }
 
 /* ---- credentials ---- */
@@ -224,12 +194,10 @@ void lint_blind_credential(struct lint_view *v, const struct lint_row *row)
         }
 }
 
-void lint_clear_credential(struct lint_view *v, const struct lint_row *row)
+bool lint_clear_credential(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.credential && d->net.form == NET_URL && !d->net.tls)
-                        lint_note(v, row, &d->at, "credential %s would be sent without TLS",
-                                  d->net.credential);
+        (void) v;
+        return d->net.credential && d->net.form == NET_URL && !d->net.tls;
 }
 
 static bool dest_posts(const struct net_dest *n)
@@ -242,37 +210,29 @@ static bool dest_posts(const struct net_dest *n)
         return false;
 }
 
+static bool touches_dear(struct lint_view *v, const struct door *d)
+{
+        v->what = d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "a person";
+        return d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON);
+}
+
 /* An effect that cannot be undone is worth a question. */
-void lint_unasked(struct lint_view *v, const struct lint_row *row)
+bool lint_unasked(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                AUTO_BUF(b);
-                if ((d->net.touches & (1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON)) &&
-                    dest_posts(&d->net) && !d->ask.on)
-                        lint_note(v, row, &d->at, "%s touches %s without approval; add `ask`",
-                                  dest_text(v, d, &b),
-                                  d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "a person");
-        }
+        return touches_dear(v, d) && dest_posts(&d->net) && !d->ask.on;
 }
 
-void lint_vague_gate(struct lint_view *v, const struct lint_row *row)
+bool lint_vague_gate(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                AUTO_BUF(b);
-                bool body = d->ask.vary & 1u << GATE_VARY_BODY;
-                if (d->ask.on && (d->ask.first || body) && !d->net.bounds)
-                        lint_note(v, row, &d->at,
-                                  "one approval of %s can cover any request body; limit it with `where`",
-                                  dest_text(v, d, &b));
-        }
+        (void) v;
+        bool body = d->ask.vary & 1u << GATE_VARY_BODY;
+        return d->ask.on && (d->ask.first || body) && !d->net.bounds;
 }
 
-void lint_wild_credential(struct lint_view *v, const struct lint_row *row)
+bool lint_wild_credential(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.credential && d->net.wildcard)
-                        lint_note(v, row, &d->at, "credential %s would be sent to every host under %s",
-                                  d->net.credential, d->net.host);
+        (void) v;
+        return d->net.credential && d->net.wildcard;
 }
 
 static bool methods_meet(char *const *a, char *const *b)
@@ -312,50 +272,31 @@ void lint_two_credentials(struct lint_view *v, const struct lint_row *row)
 
 /* ---- form ---- */
 
-void lint_plain_http(struct lint_view *v, const struct lint_row *row)
+bool lint_plain_http(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC &&
-                    !d->net.credential && strcmp(d->net.host, "localhost") != 0)
-                        lint_note(v, row, &d->at,
-                                  "http without TLS can be read and changed by anyone on the path");
+        (void) v;
+        return d->net.form == NET_URL && !d->net.tls && address_range(d) == RANGE_PUBLIC &&
+               !d->net.credential && strcmp(d->net.host, "localhost") != 0;
 }
 
-void lint_foreign_host(struct lint_view *v, const struct lint_row *row)
+bool lint_foreign_host(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));)
-                if (d->net.form != NET_PLACE &&
-                    (strncmp(d->net.host, "xn--", 4) == 0 || strstr(d->net.host, ".xn--")))
-                        lint_note(v, row, &d->at,
-                                  "%s is displayed in Unicode by browsers and may look like another name; "
-                                  "check it",
-                                  d->net.host);
+        (void) v;
+        return d->net.form != NET_PLACE &&
+               (strncmp(d->net.host, "xn--", 4) == 0 || strstr(d->net.host, ".xn--"));
 }
 
 /* ---- effects ---- */
 
-void lint_uncapped(struct lint_view *v, const struct lint_row *row)
+bool lint_uncapped(struct lint_view *v, const struct door *d)
 {
-        const unsigned dear = 1u << NET_TOUCH_MONEY | 1u << NET_TOUCH_PERSON;
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                AUTO_BUF(b);
-                if (d->net.touches & dear && !d->net.cap[NET_CAP_HOUR])
-                        lint_note(v, row, &d->at, "%s touches %s without a rate limit; add `cap N/h`",
-                                  dest_text(v, d, &b),
-                                  d->net.touches & 1u << NET_TOUCH_MONEY ? "money" : "people");
-        }
+        return touches_dear(v, d) && !d->net.cap[NET_CAP_HOUR];
 }
 
 /* A door that moves money should bound the amount: a wrong number is sent with the right credential. */
-void lint_unbounded(struct lint_view *v, const struct lint_row *row)
+bool lint_unbounded(struct lint_view *v, const struct door *d)
 {
-        for (const struct door *d = NULL; (d = lint_next(v, DOOR_NET, d));) {
-                AUTO_BUF(b);
-                if (d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
-                    d->net.form != NET_HOST_PORT && dest_posts(&d->net))
-                        lint_note(v, row, &d->at,
-                                  "%s can move money with credential %s without an upper bound; add `where "
-                                  "amount=int:1..5000`",
-                                  dest_text(v, d, &b), d->net.credential);
-        }
+        (void) v;
+        return d->net.touches & 1u << NET_TOUCH_MONEY && d->net.credential && !d->net.bounds &&
+               d->net.form != NET_HOST_PORT && dest_posts(&d->net);
 }

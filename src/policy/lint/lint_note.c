@@ -26,6 +26,12 @@ bool lint_listed(const char *const *list, size_t count, const char *s)
         return false;
 }
 
+bool lint_ends_with(const char *s, const char *tail)
+{
+        size_t n = strlen(tail), k = strlen(s);
+        return k >= n && strcmp(s + k - n, tail) == 0;
+}
+
 void lint_whole(struct lint_view *v, const struct buf *b)
 {
         if (b->failed && v->result == 0)
@@ -62,4 +68,41 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
         (void) str_inert(span_str(text), n->text, sizeof n->text);
         if (row->level == 'E')
                 v->result = fail_at(v->e, at, "%s: %s", row->code, n->text);
+}
+
+static const char *word_of(const struct lint_view *v, const struct door *d, struct span word)
+{
+        return span_is(word, "name")         ? d->name
+               : span_is(word, "host")       ? d->net.host
+               : span_is(word, "credential") ? d->net.credential
+                                             : v->what;
+}
+
+static void put_word(struct lint_view *v, const struct door *d, struct span word, struct buf *out)
+{
+        if (span_is(word, "dest"))
+                net_print(&d->net, out);
+        else if (span_is(word, "path") || (word.n == 0 && v->what == v->detail))
+                buf_puts(out, show_text(word.n ? d->path : v->detail).text);
+        else
+                buf_puts(out, word_of(v, d, word));
+}
+
+void lint_doors(struct lint_view *v, const struct lint_row *row)
+{
+        for (enum door_kind k = DOOR_READ; k < DOOR_KIND__COUNT; k++)
+                for (const struct door *d = NULL; row->kinds & 1u << k && (d = lint_next(v, k, d));) {
+                        AUTO_BUF(text);
+                        if (!row->fits(v, d))
+                                continue;
+                        for (const char *p = row->text; *p;) {
+                                size_t n = strcspn(p, "{"), word = p[n] ? strcspn(p + n + 1, "}") : 0;
+                                buf_add(&text, p, n);
+                                if (p[n])
+                                        put_word(v, d, span_of(p + n + 1, word), &text);
+                                p += n + (p[n] ? word + 2 : 0);
+                        }
+                        lint_whole(v, &text);
+                        lint_note(v, row, &d->at, "%s", buf_str(&text));
+                }
 }
