@@ -21,7 +21,9 @@ struct shown {
 };
 struct shown show_text(const char *s);
 /* Adds the hint 'did you mean "X"?' when a word of the list is near enough. */
-void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count);
+/* "did you mean ...?", of `count` words, or of rows that begin with one. */
+#define hint_nearest(e, wrong, rows, count) hint_nearest_row(e, wrong, rows, count, sizeof *(rows))
+void hint_nearest_row(struct err *e, const char *wrong, const void *rows, size_t count, size_t size);
 
 /* ---- lex.c ---- */
 struct token {

@@ -35,15 +35,16 @@ struct shown show_text(const char *s)
         return out;
 }
 
-void hint_nearest(struct err *e, const char *wrong, const char *const *words, size_t count)
+void hint_nearest_row(struct err *e, const char *wrong, const void *rows, size_t count, size_t size)
 {
-        const char *best = NULL;
+        const char *best = NULL, *word;
         for (size_t i = 0; i < count; i++) {
-                if (strcasecmp(wrong, words[i]) == 0) {
-                        best = words[i];
+                memcpy(&word, (const char *) rows + i * size, sizeof word);
+                if (strcasecmp(wrong, word) == 0) {
+                        best = word;
                         break;
                 }
-                str_nearer(wrong, words[i], &best);
+                str_nearer(wrong, word, &best);
         }
 
         if (best)

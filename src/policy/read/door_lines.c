@@ -471,10 +471,6 @@ static int read_limit_value(struct reader *r, enum limit_key k, const struct tok
 
 static int unknown_limit(struct reader *r, const struct token *t)
 {
-        const char *names[LIMIT_KEY__COUNT];
-        for (int k = 0; k < LIMIT_KEY__COUNT; k++)
-                names[k] = policy_limit_name((enum limit_key) k);
-
         (void) fail_at(r->e, &t->at, "unknown limit \"%s\"", show_text(t->text).text);
         if (strcmp(t->text, "none") == 0)
                 return err_hint(r->e, "say which limit: `limit time none`");
@@ -488,7 +484,7 @@ static int unknown_limit(struct reader *r, const struct token *t)
                                 "time lasts",
                                 t->text);
 
-        hint_nearest(r->e, t->text, names, COUNT(names));
+        hint_nearest(r->e, t->text, limit_row(0), LIMIT_KEY__COUNT);
         return -1;
 }
 
@@ -524,10 +520,9 @@ static int read_without(struct reader *r, unsigned *ret_bits)
         const struct token *t = reader_need(r, "the layer to go without");
 
         for (; t; t = reader_next(r)) {
-                const char *names[8];
-                size_t i;
-                for (i = 0; i < count && strcmp(rows[i].name, t->text) != 0; i++)
-                        names[i] = rows[i].name;
+                size_t i = 0;
+                while (i < count && strcmp(rows[i].name, t->text) != 0)
+                        i++;
                 if (i < count && (*ret_bits & rows[i].bit))
                         return fail_at(r->e, &t->at, "duplicate \"%s\"", rows[i].name);
                 if (i == count) {
@@ -535,7 +530,7 @@ static int read_without(struct reader *r, unsigned *ret_bits)
                                        show_text(t->text).text);
                         (void) err_hint(
                                 r->e, "landlock, cgroup and the compiler of the wasm wall can be turned off");
-                        hint_nearest(r->e, t->text, names, count);
+                        hint_nearest(r->e, t->text, rows, count);
                         return -1;
                 }
                 *ret_bits |= rows[i].bit;
@@ -576,21 +571,6 @@ int line_wall(struct reader *r)
         return 0;
 }
 
-static int unknown_local(struct reader *r, const struct token *t)
-{
-        size_t count;
-        const struct policy_local_row *rows = policy_local_rows(&count);
-        const char *names[8];
-
-        for (size_t i = 0; i < count; i++)
-                names[i] = rows[i].name;
-
-        (void) fail_at(r->e, &t->at, "unknown word \"%s\" after `local`", show_text(t->text).text);
-        (void) err_hint(r->e, "it is loopback, unix, pty, proc or trace");
-        hint_nearest(r->e, t->text, names, count);
-        return -1;
-}
-
 int line_local(struct reader *r)
 {
         size_t count;
@@ -601,8 +581,13 @@ int line_local(struct reader *r)
                 size_t i = 0;
                 while (i < count && strcmp(rows[i].name, t->text) != 0)
                         i++;
-                if (i == count)
-                        return unknown_local(r, t);
+                if (i == count) {
+                        (void) fail_at(r->e, &t->at, "unknown word \"%s\" after `local`",
+                                       show_text(t->text).text);
+                        (void) err_hint(r->e, "it is loopback, unix, pty, proc or trace");
+                        hint_nearest(r->e, t->text, rows, count);
+                        return -1;
+                }
                 if (!r->p->local)
                         r->p->local_at = t->at;
                 r->p->local |= rows[i].bit;

@@ -188,11 +188,11 @@ static bool extra_fits(const char *key, const char *word)
         return false;
 }
 
-static int unknown_key(struct json_in *x, const struct json *v, const char *const *names, size_t count)
+static int unknown_key(struct json_in *x, const struct json *v, const void *rows, size_t count, size_t size)
 {
         struct source_place at = place_of(x, v);
         (void) fail_at(x->e, &at, "unknown key \"%s\"", show_text(v->key).text);
-        hint_nearest(x->e, v->key, names, count);
+        hint_nearest_row(x->e, v->key, rows, count, size);
         if (policy_is_word(v->key))
                 (void) err_hint(x->e, "doors stand in a list: {\"doors\": [{\"read\": \"/path\"}]}");
         return -1;
@@ -200,16 +200,12 @@ static int unknown_key(struct json_in *x, const struct json *v, const char *cons
 
 static int door_keys(struct json_in *x, const struct json *door, const struct json *main)
 {
-        const char *names[COUNT(extras)];
-        for (size_t i = 0; i < COUNT(extras); i++)
-                names[i] = extras[i].key;
-
         for (const struct json *v = door->child; v; v = v->next) {
                 if (v == main || extra_fits(v->key, main->key))
                         continue;
                 if (door_kind_of(v->key) >= 0)
                         return fail_json(x, v, "one object opens one door");
-                return unknown_key(x, v, names, COUNT(names));
+                return unknown_key(x, v, extras, COUNT(extras), sizeof *extras);
         }
 
         return 0;
@@ -370,16 +366,12 @@ static const struct {
 
 static int read_root(struct json_in *x, const struct json *root)
 {
-        const char *names[COUNT(keys)];
-        for (size_t i = 0; i < COUNT(keys); i++)
-                names[i] = keys[i].key;
-
         for (const struct json *v = root->child; v; v = v->next) {
                 size_t i = 0;
                 while (i < COUNT(keys) && strcmp(keys[i].key, v->key) != 0)
                         i++;
                 if (i == COUNT(keys))
-                        return unknown_key(x, v, names, COUNT(names));
+                        return unknown_key(x, v, keys, COUNT(keys), sizeof *keys);
         }
 
         for (size_t i = 0; i < COUNT(keys); i++) {

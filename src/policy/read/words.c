@@ -121,7 +121,6 @@ bool policy_is_word(const char *flag) { return word_find(flag_word(flag)) >= 0 |
 
 static int unknown_word(const char *word, const struct source_place *at, struct err *e)
 {
-        const char *names[COUNT(helps)];
         if (is_later(word))
                 return fail_at(e, at, "`%s` is not implemented", word);
 
@@ -140,10 +139,7 @@ static int unknown_word(const char *word, const struct source_place *at, struct 
                 return err_hint(e,
                                 "lines cannot be continued; start the next line with a word such as `read`");
 
-        for (size_t i = 0; i < COUNT(helps); i++)
-                names[i] = helps[i].word;
-
-        hint_nearest(e, word, names, COUNT(names));
+        hint_nearest(e, word, helps, COUNT(helps));
         if (!e->hint[0])
                 (void) err_hint(e, "a line starts with a word such as read, edit, write, run, env, net, "
                                    "sock, in or out; see man cordon.policy");
