@@ -25,8 +25,8 @@ static int cannot_listen(struct err *e, const char *option, const char *where)
 static int malformed_address(struct err *e, const char *where)
 {
         (void) err_set(e, ERR_USAGE, 0, "--http %s: not a loopback address with a port, or unix:PATH", where);
-        return err_hint(e, "--http 127.0.0.1:8080, or --http unix:/run/user/1000/cordon.http; a reverse "
-                           "proxy serves others");
+        return err_hint(e, "--http 127.0.0.1:8080, or --http unix:/run/user/1000/cordon.http; others take "
+                           "--tls-cert and --tls-key");
 }
 
 /* ---- Unix ---- */
@@ -78,7 +78,7 @@ static int listen_tcp(const char *where, const struct sockaddr *a, socklen_t siz
         return TAKE_FD(fd);
 }
 
-int listen_at(const char *where, uint16_t *ret_port, struct err *e)
+static int listen_on(const char *where, bool any, uint16_t *ret_port, struct err *e)
 {
         char host[64];
         uint64_t port = 0;
@@ -96,13 +96,26 @@ int listen_at(const char *where, uint16_t *ret_port, struct err *e)
         struct sockaddr_in four = { .sin_family = AF_INET, .sin_port = htons((uint16_t) port) };
         struct sockaddr_in6 six = { .sin6_family = AF_INET6, .sin6_port = htons((uint16_t) port) };
         if (inet_pton(AF_INET, strcmp(host, "localhost") == 0 ? "127.0.0.1" : host, &four.sin_addr) == 1 &&
-            (ntohl(four.sin_addr.s_addr) >> 24) == 127)
+            (any || (ntohl(four.sin_addr.s_addr) >> 24) == 127))
                 return listen_tcp(where, (struct sockaddr *) &four, sizeof four, ret_port, e);
 
-        six.sin6_addr = in6addr_loopback;
-        return strcmp(host, "[::1]") == 0
+        char *end = host[0] == '[' ? strrchr(host, ']') : NULL;
+        if (end && !end[1])
+                *end = '\0';
+        bool is_six = end && inet_pton(AF_INET6, host + 1, &six.sin6_addr) == 1;
+        return is_six && (any || IN6_IS_ADDR_LOOPBACK(&six.sin6_addr))
                        ? listen_tcp(where, (struct sockaddr *) &six, sizeof six, ret_port, e)
                        : malformed_address(e, where);
+}
+
+int listen_at(const char *where, uint16_t *ret_port, struct err *e)
+{
+        return listen_on(where, false, ret_port, e);
+}
+
+int listen_anywhere(const char *where, uint16_t *ret_port, struct err *e)
+{
+        return listen_on(where, true, ret_port, e);
 }
 
 void listen_remove(const char *where)

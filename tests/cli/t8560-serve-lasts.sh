@@ -32,14 +32,14 @@ is "a run sent right after its session waits for it" "$bad" ""
 # 2: results last
 for i in $(seq 150); do later "{\"argv\":[\"sh\",\"-c\",\"echo $i; exit $((i % 7))\"],\"labels\":{\"n\":\"$i\",\"odd\":\"$((i % 2))\"}}"; done >"$T/ids"
 ok "150 runs end" soon all_ended 150
-complete() { # every one of $T/ids has its own result
+all_whole() { # every one of $T/ids has its own result
         n=0
         while read -r id; do
                 n=$((n + 1))
                 [ "$(get "$id" | jq -r '"\(.stdout)\(.status)"' | xargs)" = "$n $((n % 7))" ] || echo "$n"
         done <"$T/ids"
 }
-is "all have their results" "$(complete)" ""
+is "all have their results" "$(all_whole)" ""
 keyed=$(run "$a" '{"argv":["sh","-c","echo once"]}' -H 'Idempotency-Key: last-1' | jq -r .id)
 session=$(http POST /v1/sessions "$a" | jq -r .id)
 events=$(http GET "/v1/runs/$keyed/events" "$a" | sha256sum)
@@ -52,7 +52,7 @@ is "one waits" "$(state "$waits")" queued
 kill -9 "$serve"
 soon gone "$serve"
 serve
-is "after kill -9 all have their results" "$(complete)" ""
+is "after kill -9 all have their results" "$(all_whole)" ""
 is "the same key is the same run" "$(run "$a" '{"argv":["sh","-c","echo once"]}' -H 'Idempotency-Key: last-1' | jq -r '.id + " " + .stdout')" "$keyed once"
 run "$a" '{"argv":["true"]}' -H 'Idempotency-Key: last-1' >/dev/null
 is "with another request it is refused" "$(answered)" 422
@@ -66,7 +66,7 @@ is "another tenant sees none" "$(answered) $(http GET /v1/runs "$b" | jq '.runs 
 
 # lists
 is "pages" "$(http GET '/v1/runs?limit=2' "$a" | jq '(.runs | length), (.next | type)' | xargs)" "2 string"
-next=/v1/runs?limit=50 seen=0
+next='/v1/runs?limit=50' seen=0
 while [ -n "$next" ]; do
         http GET "$next" "$a" >"$T/page"
         seen=$((seen + $(jq '.runs | length' "$T/page")))

@@ -14,6 +14,7 @@ configure
 tenant a
 a=$(token a)
 echo '{"runs": 100, "queue": 400, "rate": 10000}' >"$C/cordon/serve/tenants/a/tenant.json"
+# shellcheck disable=SC3045
 limited() { (ulimit -n "$1"; shift; serve "$@"; echo "$serve" >"$T/pid.serve"); serve=$(cat "$T/pid.serve"); pids="$pids $serve"; }
 limited 400 --runs 100
 has "the server says what its descriptors allow" "$(cat "$T/said")" "descriptors are enough for"

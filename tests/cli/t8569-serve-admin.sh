@@ -1,6 +1,6 @@
 #!/bin/sh
 # Tenants, their settings and ceilings, and tokens by API with the scope admin and no other; what tenants used, hour by hour, across restarts.
-# shellcheck disable=SC2034
+# shellcheck disable=SC2034,SC2089,SC2090
 . "$(dirname "$0")/lib.sh"
 here=$(dirname "$0")
 command -v curl >/dev/null && command -v jq >/dev/null || { skip "administration by API" "curl or jq is missing"; done_testing; }

@@ -70,6 +70,9 @@ const struct cli_option serve_options[] = {
           CLI_COUNT(struct serve, http.runs, 1, 256) },
         { "gpu-boxes", 0, "N", "HTTP: at most so many boxes with a GPU at once (default: 1)",
           CLI_COUNT(struct serve, http.gpu_boxes, 1, 256) },
+        { "tls-cert", 0, "FILE", "HTTP: certificate chain (PEM); with it --http takes any address",
+          CLI_TEXT(struct serve, http.tls_certificate) },
+        { "tls-key", 0, "FILE", "HTTP: its private key (PEM)", CLI_TEXT(struct serve, http.tls_key) },
         { "drain", 0, "TIME", "HTTP: after SIGTERM, how long runs may go on (default: 10s)",
           CLI_SECONDS(struct serve, http.drain_s) },
         { "log", 0, "text|json",
@@ -181,6 +184,9 @@ int verb_serve(int argc, char **argv)
         o.http.config = o.asked.config;
         if (!o.http.count && (o.http.config || o.http.host_count))
                 return cli_usage("--config and --http-host need --http");
+
+        if ((o.http.tls_certificate != NULL) != (o.http.tls_key != NULL))
+                return cli_usage("--tls-cert and --tls-key belong together");
 
         o.automatic |= o.http.count > 0;
         o.pool.automatic = o.automatic;

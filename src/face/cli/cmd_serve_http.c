@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_serve_http.c - `cordon serve --http`, and the operator's tokens and tenants. */
 #include "base/clock.h"
+#include "base/host/host.h"
 #include "base/shell.h"
 #include "base/span.h"
 #include "base/str.h"
@@ -68,15 +69,45 @@ static void say(void *ctx, const char *text)
         cli_note("%s", text);
 }
 
+/* Not realpath(): certificates are exchanged by symlinks. */
+static const char *far(const char *path)
+{
+        char here[2048], *ret = NULL;
+        return path[0] == '/'                                                         ? path
+               : getcwd(here, sizeof here) && asprintf(&ret, "%s/%s", here, path) > 0 ? ret
+                                                                                      : NULL;
+}
+
+/* Files stay where they are when the server leaves this directory. */
+static int find_tls(struct cli_http *h)
+{
+        struct err e;
+        if (!h->tls_certificate)
+                return 0;
+        h->tls_certificate = far(h->tls_certificate);
+        h->tls_key = far(h->tls_key);
+        if (!h->tls_certificate || !h->tls_key)
+                return cli_problem("--tls-cert, --tls-key: %s", strerror(errno)), -1;
+        return host_program(cli_context(), "cordon-tls", h->tls_program, sizeof h->tls_program, &e) < 0
+                       ? (cli_problem("%s", e.what), -1)
+                       : 0;
+}
+
 int cli_http_serve(struct cli_http *h)
 {
         cordon_error e = { 0 };
+        if (find_tls(h) < 0)
+                return EXIT_CORDON;
+
         struct serve_options o = { .environment = environ,
                                    .config = h->path,
                                    .runs = h->runs,
                                    .gpu_boxes = h->gpu_boxes,
                                    .drain_s = h->drain_s,
                                    .log = h->log,
+                                   .tls_certificate = h->tls_certificate,
+                                   .tls_key = h->tls_key,
+                                   .tls_program = h->tls_program,
                                    .say = say };
         memcpy(o.listen, h->listen, sizeof o.listen);
         memcpy(o.hosts, h->hosts, sizeof o.hosts);

@@ -8,6 +8,8 @@ struct cli_http {
         size_t count, host_count;
         const char *config; /* NULL: the default */
         char path[4096];
+        const char *tls_certificate, *tls_key;
+        char tls_program[4096];
         unsigned runs, gpu_boxes, drain_s;
         enum serve_log_form log;
 };

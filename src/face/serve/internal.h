@@ -99,6 +99,11 @@ struct server {
         const struct serve_options *o;
         int config, signals;
         int listeners[SERVE_LISTEN_MAX];
+        struct tls_front {
+                pid_t pid; /* of its cordon-tls; 0: none */
+                int channel;
+                uint64_t again_ns;
+        } tls[SERVE_LISTEN_MAX];
         uint16_t ports[SERVE_LISTEN_MAX]; /* 0: a Unix socket */
         size_t listener_count;
         struct tokens tokens;
@@ -250,6 +255,7 @@ struct client {
         struct approvals_stream *stream; /* of approvals; or NULL */
 };
 void client_accept(struct server *s, size_t listener);
+void client_add(struct server *s, int fd, size_t listener); /* takes the descriptor */
 void client_read(struct server *s, struct client *c);
 void client_parse(struct server *s, struct client *c);
 size_t clients_place(struct server *s); /* CLIENTS_MAX: none */
@@ -264,6 +270,13 @@ void client_free(struct server *s, struct client *c);
 /* admit.c: the token, host, origin, route, rate and size of a request, from its head alone. Returns true, or
  * false with the answer in *r. */
 bool admit(struct server *s, const struct client *c, struct admitted *ret, struct reply *r);
+
+/* ---- tls_front.c ---- */
+
+int tls_start(struct server *s, cordon_error *e);
+void tls_take(struct server *s, size_t listener); /* a connection, or the end */
+void tls_step(struct server *s);
+void tls_end(struct server *s, size_t listener);
 
 /* ---- runs: job.c, job_start.c, job_result.c ---- */
 

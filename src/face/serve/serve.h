@@ -22,7 +22,10 @@ struct serve_options {
         const char *listen[SERVE_LISTEN_MAX + 1]; /* "127.0.0.1:PORT", "[::1]:PORT", "unix:PATH" */
         const char *hosts[SERVE_HOSTS_MAX + 1];   /* further names in Host, of a reverse proxy */
         unsigned runs, gpu_boxes;                 /* at once, of all tenants */
-        unsigned drain_s;                         /* after a signal, for runs under way */
+        const char *tls_certificate,
+                *tls_key;        /* PEM files: every address but Unix sockets speaks TLS; or NULL */
+        const char *tls_program; /* cordon-tls */
+        unsigned drain_s;        /* after a signal, for runs under way */
         enum serve_log_form { SERVE_LOG_LITTLE = 0, SERVE_LOG_TEXT, SERVE_LOG_JSON } log;
         void (*say)(void *ctx, const char *text); /* one line to the operator */
         void *say_ctx;

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "face/serve/internal.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -28,8 +29,15 @@ size_t clients_place(struct server *s) { return http_conn_place(conn_at, CLIENTS
 
 void client_accept(struct server *s, size_t listener)
 {
-        AUTO_FD(fd, accept4(s->listeners[listener], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        client_add(s, accept4(s->listeners[listener], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), listener);
+}
+
+void client_add(struct server *s, int from, size_t listener)
+{
+        AUTO_FD(fd, from);
         size_t at = fd < 0 ? CLIENTS_MAX : clients_place(s);
+        if (fd >= 0)
+                (void) fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
         if (at == CLIENTS_MAX)
                 return;
 

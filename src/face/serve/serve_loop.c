@@ -23,6 +23,7 @@ enum {
 enum watched_kind {
         WATCH_SIGNAL = 0,
         WATCH_LISTENER,
+        WATCH_TLS,
         WATCH_CLIENT,
         WATCH_RUN,
         WATCH_SESSION,
@@ -80,7 +81,12 @@ static void watch_all(struct server *s, struct watched *w)
         watch(w, WATCH_SIGNAL, 0, s->signals, POLLIN);
         bool room = clients_place(s) < CLIENTS_MAX;
         for (size_t i = 0; i < s->listener_count; i++)
-                watch(w, WATCH_LISTENER, i, room ? s->listeners[i] : -1, POLLIN);
+                watch(w, s->tls[i].pid ? WATCH_TLS : WATCH_LISTENER, i,
+                      !room                                  ? -1
+                      : s->tls[i].pid                        ? s->tls[i].channel
+                      : s->o->tls_certificate && s->ports[i] ? -1
+                                                             : s->listeners[i],
+                      POLLIN);
         for (size_t i = 0; i < CLIENTS_MAX; i++)
                 if (s->clients[i])
                         watch(w, WATCH_CLIENT, i, s->clients[i]->h.fd,
@@ -151,6 +157,10 @@ static void take(struct server *s, const struct watched *w, size_t i)
         case WATCH_LISTENER:
                 if (events)
                         client_accept(s, index);
+                break;
+        case WATCH_TLS:
+                if (events && s->tls[index].pid)
+                        tls_take(s, index);
                 break;
         case WATCH_CLIENT:
                 if (events)
@@ -224,6 +234,7 @@ static void turn(struct server *s)
         tidy_clients(s);
         jobs_start(s);
         trouble_step(s);
+        tls_step(s);
         serve_watchdog(s);
         if (s->draining)
                 drain_sessions(s);
@@ -276,13 +287,14 @@ static int open_all(struct server *s, cordon_error *e)
 
         for (; s->o->listen[s->listener_count]; s->listener_count++) {
                 size_t i = s->listener_count;
-                s->listeners[i] = listen_at(s->o->listen[i], &s->ports[i], (struct err *) e);
+                s->listeners[i] = (s->o->tls_certificate ? listen_anywhere : listen_at)(
+                        s->o->listen[i], &s->ports[i], (struct err *) e);
                 if (s->listeners[i] < 0)
                         return -1;
         }
         s->signals = end_signals_open();
         (void) signal(SIGPIPE, SIG_IGN);
-        if (heads_start(s, e) < 0)
+        if (tls_start(s, e) < 0 || heads_start(s, e) < 0)
                 return -1;
 
         tenants_resume(s->tenants);
@@ -344,6 +356,7 @@ static void close_all(struct server *s)
         cordon_context_free(s->heads.host);
         tokens_done(&s->tokens);
         for (size_t i = 0; i < s->listener_count; i++) {
+                tls_end(s, i);
                 listen_remove(s->o->listen[i]);
                 fd_close(&s->listeners[i]);
         }
@@ -360,7 +373,7 @@ static void tell_ready(struct server *s)
         for (size_t i = 0; i < s->listener_count; i++) {
                 AUTO_BUF(line);
                 if (s->ports[i])
-                        buf_printf(&line, "serving HTTP at http://%.*s:%u/",
+                        buf_printf(&line, "serving HTTP at http%s://%.*s:%u/", s->tls[i].pid ? "s" : "",
                                    (int) (strrchr(s->o->listen[i], ':') - s->o->listen[i]), s->o->listen[i],
                                    s->ports[i]);
                 else
