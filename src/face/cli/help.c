@@ -12,13 +12,16 @@
 /* Doors and options of `run` that few people type: its page only names them, `cordon help -v run` has them
  * all. */
 static const char *const rare[] = {
-        "box",           "doc",      "sock",    "sign",           "decrypt",       "dev",
-        "tool",          "in",       "out",     "stdout",         "stderr",        "limit",
-        "wall",          "local",    "rule",    "warm",           "expect",        "trace",
-        "handle",        "arg-dirs", "stage",   "places",         "answers",       "record",
-        "ledger",        "rm",       "in-from", "require-ledger", "require-limit", "status-fd",
-        "passphrase-fd", "observe",  "trip",    "pool",           "canary",        "canary-share",
-        "canary-bound",  "fuel",     "entry",   "interpret",      "interactive",
+        "box",       "doc",           "sock",           "sign",
+        "decrypt",   "dev",           "tool",           "in",
+        "out",       "stdout",        "stderr",         "limit",
+        "local",     "rule",          "warm",           "expect",
+        "trace",     "handle",        "arg-dirs",       "stage",
+        "places",    "answers",       "record",         "ledger",
+        "rm",        "in-from",       "require-ledger", "require-limit",
+        "status-fd", "passphrase-fd", "observe",        "trip",
+        "pool",      "canary",        "canary-share",   "canary-bound",
+        "fuel",      "entry",         "interpret",      "interactive",
 };
 
 static bool is_rare(const struct cli_verb *v, const char *name)
