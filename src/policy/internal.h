@@ -433,6 +433,6 @@ void lint_note(struct lint_view *v, const struct lint_row *row, const struct sou
                const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 
 /* ---- stock_agents.c: texts of `agent/NAME` ---- */
-extern const char policy_agent_aider[], policy_agent_claude[], policy_agent_codex[], policy_agent_crush[],
-        policy_agent_gemini[], policy_agent_goose[], policy_agent_opencode[], policy_agent_other[],
-        policy_agent_pi[], policy_agent_qwen[];
+extern const char policy_agent_aider[], policy_agent_claude[], policy_agent_cline[], policy_agent_codex[],
+        policy_agent_crush[], policy_agent_gemini[], policy_agent_goose[], policy_agent_opencode[],
+        policy_agent_other[], policy_agent_pi[], policy_agent_qwen[];

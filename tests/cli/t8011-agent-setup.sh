@@ -14,12 +14,12 @@ mkdir -p "$HOME" "$D/project" "$D/bin" && cd "$D/project" || exit 1
 is "what is not installed is named, with the command that installs it" "$(status env PATH=/usr/bin:/bin "$CORDON" agent gemini) $(grep -c 'npm install -g @google/gemini-cli' "$T/err")" "125 1"
 is "an unknown name, and what to type" "$(status "$CORDON" agent clyde) $(grep -c 'cordon agent -- clyde' "$T/err")" "125 1"
 is "no name" "$(status "$CORDON" agent) $(grep -c 'cordon agent ls' "$T/err")" "125 1"
-names="aider claude codex crush gemini goose opencode pi qwen"
+names="aider claude cline codex crush gemini goose opencode pi qwen"
 for name in $names; do
         printf '#!/bin/sh\necho "$@"\n' >"$D/bin/$name" && chmod 755 "$D/bin/$name"
 done
 PATH=$D/bin:$PATH
-is "the list has each of them, and no key" "$("$CORDON" agent ls --json | jq -r '[.[] | .agent + " " + (.keys | length | tostring)] | join(" ")')" "aider 0 claude 0 codex 0 crush 0 gemini 0 goose 0 opencode 0 pi 0 qwen 0"
+is "the list has each of them, and no key" "$("$CORDON" agent ls --json | jq -r '[.[] | .agent + " " + (.keys | length | tostring)] | join(" ")')" "aider 0 claude 0 cline 0 codex 0 crush 0 gemini 0 goose 0 opencode 0 pi 0 qwen 0"
 for name in $names other; do
         "$CORDON" doors -p "agent/$name" >"$T/out" 2>&1
         is "agent/$name loads" $? 0

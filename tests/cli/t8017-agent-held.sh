@@ -15,7 +15,7 @@ unset XDG_DATA_HOME ANTHROPIC_BASE_URL OPENAI_BASE_URL GOOGLE_GEMINI_BASE_URL
 HOME=$D/home XDG_CONFIG_HOME=$D/home/.config ANTHROPIC_API_KEY=sk-ant-0123456789 OPENAI_API_KEY=sk-open-0123456789 GEMINI_API_KEY=AIza0123456789
 export HOME XDG_CONFIG_HOME ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY
 mkdir -p "$HOME" "$D/project" "$D/bin" && cd "$D/project" || exit 1
-agents="aider claude codex crush gemini goose opencode pi qwen"
+agents="aider claude cline codex crush gemini goose opencode pi qwen"
 for name in $agents own-agent; do # an agent that does what its last argument says
         printf '#!/bin/sh\nfor last; do :; done\neval "$last"\n' >"$D/bin/$name" && chmod 755 "$D/bin/$name"
 done
@@ -42,6 +42,7 @@ claude .claude/history.jsonl .claude/CLAUDE.md .claude/statusline.sh .claude/.co
 codex .codex/history.jsonl .codex/AGENTS.md .codex/AGENTS.override.md .codex/hooks.json .codex/.env .codex/config.toml .codex/work.config.toml .codex/prompts/ .codex/rules/ .codex/skills/s/ .codex/plugins/
 gemini .gemini/installation_id .gemini/GEMINI.md .gemini/.env .gemini/trustedFolders.json .gemini/commands/ .gemini/extensions/e/ .gemini/skills/ .gemini/policies/ .gemini/hooks/ .gemini/history/h/.git/config .gemini/tmp/bin/rg .gemini/history/h/.git/hooks/
 opencode .local/share/opencode/log.txt .config/opencode/AGENTS.md .config/opencode/plugin/ .config/opencode/plugins/ .config/opencode/agent/ .config/opencode/command/ .config/opencode/tool/ .config/opencode/package.json .local/share/opencode/bin/ .local/share/opencode/snapshot/s/config .config/opencode/node_modules/m/
+cline .cline/data/sessions/s.json .cline/data/settings/cline_mcp_settings.json .cline/rules/ .cline/hooks/ .cline/plugins/p/ .cline/skills/s/ .cline/cron/ .cline/start.sh
 crush .local/share/crush/log.txt .config/crush/crush.json .config/crush/skills/ .config/crush/commands/ .local/share/crush/crush.json .local/share/crush/providers.json .local/share/crush/start.sh
 goose .local/share/goose/log.txt .config/goose/config.yaml .config/goose/memory/ .config/goose/recipes/ .config/goose/.goosehints .local/share/goose/schedule.json .local/share/goose/scheduled_recipes/ .local/state/goose/lib/x.py
 pi .pi/agent/log.txt .pi/agent/AGENTS.md .pi/agent/models.json .pi/agent/mcp.json .pi/agent/auth.json .pi/agent/extensions/ .pi/agent/skills/ .pi/agent/prompts/ .pi/agent/npm/node_modules/m/ .pi/agent/bin/

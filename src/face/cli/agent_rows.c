@@ -49,6 +49,22 @@ static const char goose[] =
              "[ -z \"${GEMINI_API_KEY-}\" ] || export GOOGLE_API_KEY=\"$GEMINI_API_KEY\"\n"
              "exec \"$@\"\n";
 
+/* The provider is that of the key; another address of its API is read from a file. */
+static const char cline[] =
+        LINK "program=$1 of= base=; shift\n"
+             "[ -z \"${GEMINI_API_KEY-}\" ] || of=gemini "
+             "base=${GOOGLE_GEMINI_BASE_URL:+$GOOGLE_GEMINI_BASE_URL/v1beta}\n"
+             "[ -z \"${OPENAI_API_KEY-}\" ] || of=openai-native base=${OPENAI_BASE_URL-}\n"
+             "[ -z \"${ANTHROPIC_API_KEY-}\" ] || of=anthropic "
+             "base=${ANTHROPIC_BASE_URL:+$ANTHROPIC_BASE_URL/v1}\n"
+             "d=$HOME/.cline/data/settings\n"
+             "[ -z \"$base\" ] || { mkdir -p \"$d\"; echo "
+             "'{\"version\":1,\"lastUsedProvider\":\"'$of'\",\"modes\":{},"
+             "\"providers\":{\"'$of'\":{\"settings\":{\"provider\":\"'$of'\",\"baseUrl\":\"'$base'\"},"
+             "\"updatedAt\":\"2026-01-01T00:00:00.000Z\",\"tokenSource\":\"manual\"}}}' "
+             ">\"$d/providers.json\"; }\n"
+             "exec \"$program\" ${of:+-P $of} \"$@\"\n";
+
 const char cli_agent_plain[] = LINK "exec \"$@\"\n";
 
 /* ---- what of their state is held back ---- */
@@ -201,6 +217,26 @@ static const struct cli_part pi_parts[] = {
         { 0 },
 };
 
+/* Its databases hold schedules, which start code. */
+static const struct cli_part cline_parts[] = {
+        { ".cline/data/sessions", PART_KEPT, NULL },
+        { ".cline/data/cache", PART_DROPPED, NULL },
+        { ".cline/data/db", PART_DROPPED, NULL },
+        { ".cline/data/locks", PART_DROPPED, NULL },
+        { ".cline/data/logs", PART_DROPPED, NULL },
+        { ".cline/data/settings/providers.json", PART_DROPPED, NULL },
+        { ".cline/data/settings", PART_HELD, NULL },
+        { ".cline/agents", PART_HELD, NULL },
+        { ".cline/cron", PART_HELD, NULL },
+        { ".cline/hooks", PART_HELD, NULL },
+        { ".cline/plugins", PART_HELD, NULL },
+        { ".cline/rules", PART_HELD, NULL },
+        { ".cline/skills", PART_HELD, NULL },
+        { ".cline/workflows", PART_HELD, NULL },
+        { ".cline", PART_CODE, NULL },
+        { 0 },
+};
+
 /* ---- the agents ---- */
 
 const struct cli_agent cli_agents[] = {
@@ -213,6 +249,7 @@ const struct cli_agent cli_agents[] = {
           claude_parts,
           ".claude/.claude.json",
           "{\"hasCompletedOnboarding\":true}\n" },
+        { "cline", "Cline", "npm install -g cline", cline, { ".cline" }, cline_parts },
         { "codex", "Codex", "npm install -g @openai/codex", codex, { ".codex" }, codex_parts },
         { "crush",
           "Crush",

@@ -95,13 +95,15 @@ static const char build[] = "doc \"Compilers, headers and make of this host.\"\n
                             "use  base/system\n";
 
 static const char *const names[] = {
-        "agent/aider",    "agent/claude", "agent/codex", "agent/crush",  "agent/gemini", "agent/goose",
-        "agent/opencode", "agent/other",  "agent/pi",    "agent/qwen",   "base/build",   "base/git",
-        "base/image",     "base/loader",  "base/node",   "base/python3", "base/strict",  "base/system",
+        "agent/aider",  "agent/claude", "agent/cline",    "agent/codex", "agent/crush",
+        "agent/gemini", "agent/goose",  "agent/opencode", "agent/other", "agent/pi",
+        "agent/qwen",   "base/build",   "base/git",       "base/image",  "base/loader",
+        "base/node",    "base/python3", "base/strict",    "base/system",
 };
 static const char *const texts[] = {
         policy_agent_aider,
         policy_agent_claude,
+        policy_agent_cline,
         policy_agent_codex,
         policy_agent_crush,
         policy_agent_gemini,

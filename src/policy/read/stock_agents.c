@@ -44,6 +44,10 @@ const char policy_agent_aider[] =
         "doc \"aider and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
         "env AIDER_ANALYTICS=false AIDER_CHECK_UPDATE=false\n" AGENT_PROVIDERS;
 
+const char policy_agent_cline[] =
+        "doc \"Cline and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
+        "env CLINE_NO_AUTO_UPDATE=1 DO_NOT_TRACK=1\n" AGENT_PROVIDERS;
+
 const char policy_agent_crush[] =
         "doc \"Crush and the APIs whose keys are in the vault. It has no sandbox of its own.\"\n" AGENT_COMMON
         "env CRUSH_DISABLE_PROVIDER_AUTO_UPDATE=1 CRUSH_DISABLE_METRICS=1\n" AGENT_PROVIDERS;

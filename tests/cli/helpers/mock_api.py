@@ -29,6 +29,8 @@ def shell_tool(tools):
             return name, {"command": ["bash", "-lc", command]}
         if name == "shell_command":
             return name, {"command": command}
+        if name == "run_commands" and "commands" in properties:
+            return name, {"commands": [command]}
         if "command" in properties:
             return name, {"command": command}
     return None, None
