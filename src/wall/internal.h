@@ -321,8 +321,9 @@ int wall_spare_start(struct wall_init *w, struct err *e);
 const struct plan_order *wall_spare_order(const struct wall_init *w);
 /* Every signal as a new program has it. An early payload and init have one table of them until exec. */
 void wall_signals_reset(void);
-/* privileges.c: joins a new session keyring, so that keys possessed through the caller's stay outside; drops
- * every capability up to the last that this kernel knows (a call has to fail to find it). */
+/* privileges.c: leaves the session keyring, so that keys possessed through the caller's stay outside, for one
+ * that the boxes of the account share, or a new one; drops every capability up to the last that this kernel
+ * knows (a call has to fail to find it). */
 int wall_keyring_leave(struct err *e);
 unsigned wall_last_cap(void);
 int wall_privileges_drop(unsigned last_cap, struct err *e);

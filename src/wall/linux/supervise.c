@@ -17,7 +17,6 @@
 #include <linux/capability.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -294,10 +293,6 @@ static void tell_of_connect(struct watch *t, const struct seccomp_notif *n)
         struct wall_message m = { .word = WALL_SAYS_DENIED,
                                   .denial = { .call = n->data, .kind = EFFECT_CALL } };
         char *to = m.denial.path;
-        uint64_t len = n->data.args[2]; /* a longer address is not shown, as where nothing is served */
-        if (len != sizeof(struct sockaddr_in) && len != sizeof(struct sockaddr_in6))
-                return;
-
         bool out = !t->w->plan->net && watched_connect(n->pid, &n->data, to, sizeof m.denial.path);
         unsigned port = out ? 0 : watched_own_loopback(n->pid, &n->data, to, sizeof m.denial.path);
         if (!out && !port)

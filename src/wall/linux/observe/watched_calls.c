@@ -211,12 +211,15 @@ union internet {
         struct sockaddr_in6 v6;
 };
 
-/* The address of a connect() of AF_INET or AF_INET6. */
+/* The address of a connect() of AF_INET or AF_INET6. One of another length than theirs is not shown, as where
+ * the filter sees the length alone. */
 static bool read_internet(uint32_t task, const struct seccomp_data *d, union internet *ret)
 {
-        struct iovec to = { ret, d->args[2] < sizeof *ret ? (size_t) d->args[2] : sizeof *ret };
+        bool fits = d->args[2] == sizeof ret->v4 || d->args[2] == sizeof ret->v6;
+        struct iovec to = { ret, (size_t) d->args[2] };
         struct iovec from = { (void *) (uintptr_t) d->args[1], to.iov_len };
-        return is_connect(d) && process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) == (ssize_t) to.iov_len &&
+        return fits && is_connect(d) &&
+               process_vm_readv((pid_t) task, &to, 1, &from, 1, 0) == (ssize_t) to.iov_len &&
                (ret->any.sa_family == AF_INET || ret->any.sa_family == AF_INET6);
 }
 
