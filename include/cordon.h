@@ -509,6 +509,8 @@ CORDON_API char *cordon_box_result_json(cordon_box *b); /* NULL: not started */
 CORDON_API char *cordon_box_plan(cordon_box *b, cordon_error *e);
 /* The exit status for a shell: the payload's own, 128+n, 124 for a limit, 125 for cordon, 126 and 127. */
 CORDON_API int cordon_result_status(const cordon_result *r);
+/* "exited", "signaled", "limit", "not-started", "failed", "running": stable. */
+CORDON_API const char *cordon_end_name(cordon_end end);
 
 /* ---- overlays of edit doors: the changes of a box, until the user applies them ---- */
 

@@ -73,7 +73,7 @@ box_options=$(sed -n '/^typedef enum cordon_option/,/^} cordon_option/p' include
 is "libcordon(3) names every option of a box" "$(for o in $box_options; do grep -qw "Dv $o" man/libcordon.3 || echo "$o"; done)" ""
 codes=$(sed -n '/code_names/,/};/p' src/base/err.c | grep -oE '"[a-z]+"' | tr -d '"' | grep -vE 'none|unknown')
 is "cordon-errors(7) names every code" "$(for c in $codes; do grep -q "^\.It Li $c\$" man/cordon-errors.7 || echo "$c"; done)" ""
-members=$(grep -ohE '\\"[a-z_]+\\":' src/run/keeper/result_json.c | tr -d '\\":' | sort -u)
+members=$(grep -ohE '(buf_member(_int|_bool|_json)?\(out, |put_(ms|code|names)\()"[a-z_]+"' src/run/keeper/result_json.c | grep -oE '"[a-z_]+"' | tr -d '"' | sort -u)
 is "cordon-run(1) or cordon-net(7) names every member of the result" "$(for m in $members; do grep -hE '^\.(It )?(Li|Pq)' man/cordon-run.1 man/cordon-net.7 | grep -qw "$m" || echo "$m"; done)" ""
 ok "there are members" test "$(echo "$members" | wc -l)" -ge 40
 answers=$(grep -ohE '\\"[a-z_]+\\":|buf_member\(out, "[a-z_]+"|door_json\("[a-z]+"' src/run/api/api_why.c | grep -oE '"?[a-z_]+\\?":?$' | tr -d '\\":' | sort -u)

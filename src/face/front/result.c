@@ -5,10 +5,7 @@
 
 const char *http_end(const cordon_result *r, const struct http_told *t)
 {
-        static const char *const ends[] = { [CORDON_RUNNING] = "running",         [CORDON_FAILED] = "failed",
-                                            [CORDON_NOT_STARTED] = "not-started", [CORDON_EXITED] = "exited",
-                                            [CORDON_SIGNALED] = "signaled",       [CORDON_LIMIT] = "limit" };
-        return t->timed_out ? "limit" : t->cancelled ? "cancelled" : ends[r->end];
+        return t->timed_out ? "limit" : t->cancelled ? "cancelled" : cordon_end_name(r->end);
 }
 
 bool http_tells(const cordon_denial *d, int minor)

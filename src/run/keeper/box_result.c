@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* run/keeper/box_result.c - completes the result of a run: what is counted or kept otherwise, as its caller gets
- * it. */
+/* run/keeper/box_result.c - completes the result of a run: what is counted or kept otherwise, as its caller
+ * gets it. */
 #include "run/keeper/internal.h"
 
 #include <stdio.h>
@@ -22,6 +22,14 @@ const cordon_result box_no_result = { .limits_hit = "",
                                       .unlabelled = "",
                                       .unstamped_file = "",
                                       .work_place = "" };
+
+const char *cordon_end_name(cordon_end end)
+{
+        static const char *const names[] = { [CORDON_RUNNING] = "running",         [CORDON_FAILED] = "failed",
+                                             [CORDON_NOT_STARTED] = "not-started", [CORDON_EXITED] = "exited",
+                                             [CORDON_SIGNALED] = "signaled",       [CORDON_LIMIT] = "limit" };
+        return names[end];
+}
 
 void result_begin(struct run *run)
 {

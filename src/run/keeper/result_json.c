@@ -6,17 +6,13 @@
 
 #include <string.h>
 
-static const char *const end_names[] = {
-        [CORDON_RUNNING] = "running", [CORDON_FAILED] = "failed",     [CORDON_NOT_STARTED] = "not-started",
-        [CORDON_EXITED] = "exited",   [CORDON_SIGNALED] = "signaled", [CORDON_LIMIT] = "limit"
-};
-
-static void add_error(const struct err *e, struct buf *out)
+static void put_error(const struct err *e, struct buf *out)
 {
-        buf_printf(out,
-                   ",\"error\":{\"code\":\"%s\",\"errno\":%d,\"step\":%u,\"what\":", err_code_name(e->code),
-                   e->sys, e->step);
-        buf_json(out, span_str(e->what));
+        buf_member_json(out, "error", "{");
+        buf_member(out, "code", err_code_name(e->code));
+        buf_member_int(out, "errno", e->sys);
+        buf_member_int(out, "step", e->step);
+        buf_member(out, "what", e->what);
         buf_member(out, "hint", e->hint);
         buf_putc(out, '}');
 }
@@ -24,23 +20,37 @@ static void add_error(const struct err *e, struct buf *out)
 void box_failure_json(const struct err *e, struct buf *out)
 {
         buf_puts(out, "{\"version\":1,\"end\":\"failed\"");
-        add_error(e, out);
+        put_error(e, out);
         buf_putc(out, '}');
 }
 
-static void add_limits(const struct box_result *r, struct buf *out)
+/* The names of those whose bits are set. */
+static void put_names(const char *key, uint32_t bits, const char *const names[32], struct buf *out)
 {
-        buf_puts(out, ",\"limits_hit\":[");
-        bool first = true;
-        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
-                if (r->limits_hit & (1u << k)) {
-                        buf_printf(out, "%s\"%s\"", first ? "" : ",", policy_limit_name(k));
-                        first = false;
-                }
+        buf_member_json(out, key, "[");
+        for (unsigned i = 0; i < 32; i++)
+                if (bits >> i & 1)
+                        buf_member(out, NULL, names[i]);
+        buf_putc(out, ']');
+}
 
-        buf_printf(out, "],\"kept_by\":{\"memory\":\"%s\",\"procs\":\"%s\",\"cpu\":\"%s\"}",
-                   r->memory_by_group ? "cgroup" : "sampling", r->procs_by_group ? "cgroup" : "rlimit",
-                   r->cpu_by_group ? "cgroup" : "rlimit+sampling");
+static void put_limits(const struct box_result *r, struct buf *out)
+{
+        const char *names[32] = { NULL };
+        for (unsigned k = 0; k < LIMIT_KEY__COUNT; k++)
+                names[k] = policy_limit_name(k);
+
+        put_names("limits_hit", r->limits_hit, names, out);
+        buf_member_json(out, "kept_by", "{");
+        buf_member(out, "memory", r->memory_by_group ? "cgroup" : "sampling");
+        buf_member(out, "procs", r->procs_by_group ? "cgroup" : "rlimit");
+        buf_member(out, "cpu", r->cpu_by_group ? "cgroup" : "rlimit+sampling");
+        buf_putc(out, '}');
+        if (!r->out.renewals)
+                return;
+
+        buf_member_int(out, "renewed", r->out.renewed);
+        buf_member_int(out, "renewals", r->out.renewals);
 }
 
 /* What to do about it, for the reader of the result: one sentence each. */
@@ -74,250 +84,234 @@ static const char *next_step(const struct effect_row *d)
         return k == EFFECT_CALL && d->permit[0] ? NULL : steps[k];
 }
 
-static void add_steps(const struct effect_row *d, struct buf *out)
+static void put_steps(const struct effect_row *d, struct buf *out)
 {
         AUTO_BUF(line);
         const char *next = next_step(d);
-
-        buf_puts(out, ",\"next_steps\":[");
-        if (d->permit[0]) {
-                buf_printf(&line, "add the line: %s%s", d->permit,
-                           effect_is_name(&d->effect)
+        const char *port = effect_is_name(&d->effect)
                                    ? ", with the port that is meant: only the name was asked for"
-                                   : "");
-                buf_json(out, buf_span(&line));
-                buf_puts(out, next ? "," : "");
-        }
-
+                                   : "";
+        buf_printf(&line, "add the line: %s%s", d->permit, port);
+        buf_member_json(out, "next_steps", "[");
+        if (d->permit[0])
+                buf_member(out, NULL, buf_str(&line));
         if (next)
-                buf_json(out, span_str(next));
+                buf_member(out, NULL, next);
 
         buf_putc(out, ']');
-        out->failed = out->failed || line.failed;
+        out->failed |= line.failed;
 }
 
-static void add_lost(const struct box_result *r, struct buf *out)
+static void put_lost(const struct box_result *r, struct buf *out)
 {
         const char *name;
         uint32_t count;
-        for (unsigned at = 0, n = 0; result_lost(r, &at, &name, &count); n++)
-                buf_printf(out, "%s\"%s\":%u", n ? "," : "", name, count);
+        buf_member_int(out, "denials_lost", r->out.denials_lost);
+        buf_member_json(out, "lost", "{");
+        for (unsigned at = 0; result_lost(r, &at, &name, &count);)
+                buf_member_int(out, name, count);
+        buf_putc(out, '}');
 }
 
-static void add_denials(const struct box_result *r, struct buf *out)
+static void put_denials(const struct box_result *r, struct buf *out)
 {
-        buf_puts(out, ",\"denials\":[");
+        buf_member_json(out, "denials", "[");
         for (unsigned i = 0; i < r->denial_count; i++) {
-                buf_puts(out, i ? ",{" : "{");
+                buf_member_json(out, NULL, "{");
                 effect_row_json(&r->denials[i], out);
-                add_steps(&r->denials[i], out);
+                put_steps(&r->denials[i], out);
                 buf_putc(out, '}');
         }
 
-        buf_printf(out, "],\"denials_lost\":%u,\"lost\":{", result_denials_lost(r));
-        add_lost(r, out);
-        buf_puts(out, "},\"absent\":[");
-        for (unsigned i = 0; i < r->absent_count; i++) {
-                buf_puts(out, i ? "," : "");
-                buf_json(out, span_str(r->absent[i]));
-        }
-
-        buf_printf(out, "],\"left\":%zu", r->out.left);
+        buf_putc(out, ']');
+        put_lost(r, out);
+        buf_member_json(out, "absent", "[");
+        for (unsigned i = 0; i < r->absent_count; i++)
+                buf_member(out, NULL, r->absent[i]);
+        buf_putc(out, ']');
+        buf_member_int(out, "left", (long long) r->out.left);
 }
 
 /* Only if all of it was requested. */
-static void add_effects(const struct box_result *r, struct buf *out)
+static void put_effects(const struct box_result *r, struct buf *out)
 {
         if (!r->effects)
                 return;
 
-        buf_puts(out, ",\"effects\":[");
+        buf_member_json(out, "effects", "[");
         for (unsigned i = 0; i < r->effect_count; i++) {
                 const struct effect_row *e = &r->effects[i];
-                buf_printf(out, "%s{\"code\":\"%s\",\"path\":", i ? "," : "",
-                           effect_kind_name(e->effect.kind));
-                buf_json(out, span_str(e->effect.target));
+                buf_member_json(out, NULL, "{");
+                buf_member(out, "code", effect_kind_name(e->effect.kind));
+                buf_member(out, "path", e->effect.target);
                 buf_member(out, "program", e->program);
                 buf_putc(out, '}');
         }
 
-        buf_printf(out, "],\"effects_lost\":%u", r->effects_lost);
+        buf_putc(out, ']');
+        buf_member_int(out, "effects_lost", r->effects_lost);
 }
 
-static void add_work(const struct box_result *r, struct buf *out)
+static void put_work(const struct box_result *r, struct buf *out)
 {
         if (!r->has_work)
                 return;
-        buf_printf(out, ",\"work\":{\"layer\":%s%s%s,\"entries\":%zu,\"flagged\":%zu,\"sealed\":%s",
-                   r->work.kept ? "\"" : "", r->work.kept ? r->work.run : "null", r->work.kept ? "\"" : "",
-                   r->work.entries, r->work.flagged, r->work_error.code ? "false" : "true");
+
+        buf_member_json(out, "work", "{");
+        buf_member(out, "layer", r->work.kept ? r->work.run : NULL);
+        buf_member_int(out, "entries", (long long) r->work.entries);
+        buf_member_int(out, "flagged", (long long) r->work.flagged);
+        buf_member_bool(out, "sealed", !r->work_error.code);
         if (r->work.place[0])
                 buf_member(out, "place", r->work.place);
         buf_putc(out, '}');
 }
 
-static const char *const broker_names[] = {
-        [BROKER_NONE] = "none", [BROKER_RUNS] = "runs", [BROKER_DONE] = "done", [BROKER_DIED] = "died"
-};
-
-static void add_row(const struct egress_row *n, struct buf *out)
+static void put_destination(const struct egress_row *n, struct buf *out)
 {
         AUTO_BUF(text);
         AUTO_BUF(why);
         egress_row_text(n, &text);
         egress_row_why(n, &why);
-        out->failed = out->failed || text.failed || why.failed;
-
-        buf_puts(out, "{\"to\":");
-        buf_json(out, buf_span(&text));
-        buf_printf(
-                out, ",\"verdict\":\"%s\",\"connections\":%u,\"requests\":%u,\"sent\":%llu,\"received\":%llu",
-                !n->allowed ? "deny"
-                : n->reason ? "failed"
-                            : "allow",
-                n->connections, n->requests, (unsigned long long) n->sent, (unsigned long long) n->received);
+        out->failed |= text.failed || why.failed;
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "to", buf_str(&text));
+        buf_member(out, "verdict", !n->allowed ? "deny" : n->reason ? "failed" : "allow");
+        buf_member_int(out, "connections", n->connections);
+        buf_member_int(out, "requests", n->requests);
+        buf_member_int(out, "sent", (long long) n->sent);
+        buf_member_int(out, "received", (long long) n->received);
         if (n->seen)
-                buf_printf(out, ",\"seen\":\"%s\"", egress_seen_name(n->seen));
+                buf_member(out, "seen", egress_seen_name(n->seen));
 
         if (n->address[0]) {
-                buf_printf(out, ",\"reach\":\"%s\",\"address\":", egress_reach_name(n->reach));
-                buf_json(out, span_str(n->address));
+                buf_member(out, "reach", egress_reach_name(n->reach));
+                buf_member(out, "address", n->address);
         }
 
         if (n->reason) {
-                buf_printf(out, ",\"reason\":\"%s\",\"why\":", effect_reason_name(n->reason));
-                buf_json(out, buf_span(&why));
+                buf_member(out, "reason", effect_reason_name(n->reason));
+                buf_member(out, "why", buf_str(&why));
         }
 
-        if (!n->allowed) {
-                buf_puts(out, ",\"permit\":");
-                if (n->permit[0])
-                        buf_json(out, span_str(n->permit));
-                else
-                        buf_puts(out, "null");
-        }
-
+        if (!n->allowed)
+                buf_member(out, "permit", n->permit[0] ? n->permit : NULL);
         buf_putc(out, '}');
 }
 
 /* Only for a box with `net` doors. */
-static void add_net(const struct box_result *r, struct buf *out)
+static void put_net(const struct box_result *r, struct buf *out)
 {
+        static const char *const names[] = {
+                [BROKER_NONE] = "none", [BROKER_RUNS] = "runs", [BROKER_DONE] = "done", [BROKER_DIED] = "died"
+        };
         if (r->broker == BROKER_NONE)
                 return;
 
-        buf_printf(out, ",\"net\":{\"broker\":\"%s\",\"destinations\":[", broker_names[r->broker]);
-        for (unsigned i = 0; i < r->net_count; i++) {
-                if (i > 0)
-                        buf_putc(out, ',');
-                add_row(&r->net[i], out);
-        }
+        buf_member_json(out, "net", "{");
+        buf_member(out, "broker", names[r->broker]);
+        buf_member_json(out, "destinations", "[");
+        for (unsigned i = 0; i < r->net_count; i++)
+                put_destination(&r->net[i], out);
 
-        buf_printf(out, "],\"lost\":%u", r->net_lost);
-        if (r->recording)
-                buf_printf(out, ",\"recorded\":%zu,\"unrecorded\":%zu", r->out.recorded, r->out.unrecorded);
+        buf_putc(out, ']');
+        buf_member_int(out, "lost", r->net_lost);
+        if (r->recording) {
+                buf_member_int(out, "recorded", (long long) r->out.recorded);
+                buf_member_int(out, "unrecorded", (long long) r->out.unrecorded);
+        }
 
         buf_putc(out, '}');
 }
 
-static void add_label(const struct box_result *r, struct buf *out)
+static void put_label(const struct box_result *r, struct buf *out)
 {
         if (r->out.labels[0])
                 buf_member(out, "labels", r->out.labels);
         if (r->out.unlabelled[0])
                 buf_member(out, "unlabelled", r->out.unlabelled);
-        if (r->out.unstamped) {
-                buf_printf(out, ",\"unstamped\":%u", r->out.unstamped);
-                buf_member(out, "unstamped_file", r->unstamped_name);
-        }
+        if (!r->out.unstamped)
+                return;
+
+        buf_member_int(out, "unstamped", r->out.unstamped);
+        buf_member(out, "unstamped_file", r->unstamped_name);
 }
 
-static void add_start(const struct box_result *r, struct buf *out)
+static void put_ms(const char *key, uint64_t ns, struct buf *out)
 {
+        buf_key(out, key);
+        buf_fixed(out, (ns + 500) / 1000, 3);
+}
+
+static void put_start(const struct box_result *r, struct buf *out)
+{
+        put_ms("wall_ms", r->out.wall_ns, out);
+        put_ms("cpu_ms", r->out.cpu_ns, out);
+        put_ms("start_ms", r->out.start_ns, out);
         buf_member(out, "start", r->out.start);
         if (r->out.start_why[0] && !r->in_session)
                 buf_member(out, "start_why", r->out.start_why);
+        if (r->in_session) {
+                buf_member(out, "session", r->session);
+                buf_member_bool(out, "session_over", r->out.session_over);
+        }
+
+        put_ms("group_ms", r->group_wait_ns, out);
 }
 
-static void add_layers(const struct box_result *r, struct buf *out)
+static void put_wall(const struct box_result *r, struct buf *out)
 {
-        buf_puts(out, ",\"layers\":[");
-        bool first = true;
+        const char *names[32] = { NULL };
         for (unsigned l = 0; l < LAYER__COUNT; l++)
-                if (r->layers & (1u << l)) {
-                        buf_printf(out, "%s\"%s\"", first ? "" : ",", wall_layer_name(l));
-                        first = false;
-                }
+                names[l] = wall_layer_name(l);
 
-        buf_puts(out, "]");
+        buf_member(out, "wall", r->out.wall);
+        buf_member_bool(out, "attested", r->out.attested);
+        if (r->module_code)
+                buf_member(out, "code", r->module_code);
+        if (r->gpus[0])
+                buf_member(out, "gpu", r->gpus);
+        put_names("layers", r->layers, names, out);
 }
 
-static void add_ms(const char *key, uint64_t ns, struct buf *out)
+/* null: it did not end so. */
+static void put_code(const char *key, const cordon_result *r, cordon_end end, struct buf *out)
 {
-        buf_printf(out, ",\"%s\":", key);
-        buf_fixed(out, (ns + 500) / 1000, 3);
+        if (r->end == end)
+                buf_member_int(out, key, r->code);
+        else
+                buf_member(out, key, NULL);
 }
 
 void box_result_json(struct box *b, struct buf *out)
 {
         const struct box_result *r = &b->run.r;
-        (void) box_result_out(b);
-        buf_printf(out, "{\"version\":1,\"run\":\"%s\",\"name\":", r->run);
-        buf_json(out, span_str(r->name));
-        buf_printf(out, ",\"end\":\"%s\",\"exit\":", end_names[r->out.end]);
-        if (r->out.end == CORDON_EXITED)
-                buf_printf(out, "%d", r->out.code);
-        else
-                buf_puts(out, "null");
-
-        buf_puts(out, ",\"signal\":");
-        if (r->out.end == CORDON_SIGNALED)
-                buf_printf(out, "%d", r->out.code);
-        else
-                buf_puts(out, "null");
-
-        buf_puts(out, ",\"limit\":");
-        if (r->out.limit[0])
-                buf_printf(out, "\"%s\"", r->out.limit);
-        else
-                buf_puts(out, "null");
-
-        add_limits(r, out);
-        if (r->out.renewals)
-                buf_printf(out, ",\"renewed\":%u,\"renewals\":%u", r->out.renewed, r->out.renewals);
-
-        add_ms("wall_ms", r->out.wall_ns, out);
-        add_ms("cpu_ms", r->out.cpu_ns, out);
-        add_ms("start_ms", r->out.start_ns, out);
-        add_start(r, out);
-        if (r->in_session) {
-                buf_member(out, "session", r->session);
-                buf_printf(out, ",\"session_over\":%s", r->out.session_over ? "true" : "false");
-        }
-
-        add_ms("group_ms", r->group_wait_ns, out);
-        buf_printf(out, ",\"memory_peak\":%llu", (unsigned long long) r->out.memory_peak);
-        buf_printf(out, ",\"output_bytes\":%llu,\"output_truncated\":%s",
-                   (unsigned long long) r->out.output_bytes, r->out.output_truncated ? "true" : "false");
-        add_denials(r, out);
-        add_effects(r, out);
-        add_net(r, out);
-        add_label(r, out);
-        buf_printf(out, ",\"terminal_cuts\":%llu", (unsigned long long) r->terminal_cuts);
+        const cordon_result *c = box_result_out(b);
+        buf_puts(out, "{\"version\":1");
+        buf_member(out, "run", r->run);
+        buf_member(out, "name", r->name);
+        buf_member(out, "end", cordon_end_name(c->end));
+        put_code("exit", c, CORDON_EXITED, out);
+        put_code("signal", c, CORDON_SIGNALED, out);
+        buf_member(out, "limit", c->limit[0] ? c->limit : NULL);
+        put_limits(r, out);
+        put_start(r, out);
+        buf_member_int(out, "memory_peak", (long long) c->memory_peak);
+        buf_member_int(out, "output_bytes", (long long) c->output_bytes);
+        buf_member_bool(out, "output_truncated", c->output_truncated);
+        put_denials(r, out);
+        put_effects(r, out);
+        put_net(r, out);
+        put_label(r, out);
+        buf_member_int(out, "terminal_cuts", (long long) r->terminal_cuts);
         if (r->reports)
                 buf_printf(out, ",\"checks\":{%s}", r->reports);
-        buf_printf(out, ",\"wall\":\"%s\",\"attested\":%s", wall_name(r->wall),
-                   r->out.attested ? "true" : "false");
-        if (r->module_code)
-                buf_member(out, "code", r->module_code);
-        if (r->gpus[0])
-                buf_member(out, "gpu", r->gpus);
-        add_layers(r, out);
-        add_work(r, out);
-        buf_printf(out, ",\"policy\":\"%s\",\"ledger\":", policy_digest(b->c.policy));
-        buf_json(out, span_str(r->ledger));
-        if (r->out.end == CORDON_FAILED || r->out.end == CORDON_NOT_STARTED)
-                add_error(&r->error, out);
+        put_wall(r, out);
+        put_work(r, out);
+        buf_member(out, "policy", policy_digest(b->c.policy));
+        buf_member(out, "ledger", r->ledger);
+        if (c->error)
+                put_error(&r->error, out);
 
         buf_putc(out, '}');
 }
