@@ -42,7 +42,7 @@ claude .claude/history.jsonl .claude/CLAUDE.md .claude/statusline.sh .claude/.co
 codex .codex/history.jsonl .codex/AGENTS.md .codex/AGENTS.override.md .codex/hooks.json .codex/.env .codex/config.toml .codex/work.config.toml .codex/prompts/ .codex/rules/ .codex/skills/s/ .codex/plugins/
 gemini .gemini/installation_id .gemini/GEMINI.md .gemini/.env .gemini/trustedFolders.json .gemini/commands/ .gemini/extensions/e/ .gemini/skills/ .gemini/policies/ .gemini/hooks/ .gemini/history/h/.git/config .gemini/tmp/bin/rg .gemini/history/h/.git/hooks/
 opencode .local/share/opencode/log.txt .config/opencode/AGENTS.md .config/opencode/plugin/ .config/opencode/plugins/ .config/opencode/agent/ .config/opencode/command/ .config/opencode/tool/ .config/opencode/package.json .local/share/opencode/bin/ .local/share/opencode/snapshot/s/config .config/opencode/node_modules/m/
-cline .cline/data/sessions/s.json .cline/data/settings/cline_mcp_settings.json .cline/rules/ .cline/hooks/ .cline/plugins/p/ .cline/skills/s/ .cline/cron/ .cline/start.sh
+cline .cline/log.txt .cline/data/settings/cline_mcp_settings.json .cline/rules/ .cline/hooks/ .cline/plugins/p/ .cline/skills/s/ .cline/cron/ .cline/start.sh
 crush .local/share/crush/log.txt .config/crush/crush.json .config/crush/skills/ .config/crush/commands/ .local/share/crush/crush.json .local/share/crush/providers.json .local/share/crush/start.sh
 goose .local/share/goose/log.txt .config/goose/config.yaml .config/goose/memory/ .config/goose/recipes/ .config/goose/.goosehints .local/share/goose/schedule.json .local/share/goose/scheduled_recipes/ .local/state/goose/lib/x.py
 pi .pi/agent/log.txt .pi/agent/AGENTS.md .pi/agent/models.json .pi/agent/mcp.json .pi/agent/auth.json .pi/agent/extensions/ .pi/agent/skills/ .pi/agent/prompts/ .pi/agent/npm/node_modules/m/ .pi/agent/bin/
@@ -91,7 +91,7 @@ done >"$T/rows"
 while IFS='|' read -r name how seen told second; do
         is "$name, $how: the run itself sees it, it is told, the next run has the data alone" "$seen $told $second" "some 1 data "
 done <"$T/rows"
-is "each agent was tried in each way" "$(wc -l <"$T/rows")" 60
+is "each agent was tried in each way" "$(wc -l <"$T/rows")" 66
 is "nothing of it is on the host" "$(cd "$HOME" && ls -A)" ".config
 .local"
 

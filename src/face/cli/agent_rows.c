@@ -225,7 +225,7 @@ static const struct cli_part cline_parts[] = {
         { ".cline/data/locks", PART_DROPPED, NULL },
         { ".cline/data/logs", PART_DROPPED, NULL },
         { ".cline/data/settings/providers.json", PART_DROPPED, NULL },
-        { ".cline/data/settings", PART_HELD, NULL },
+        { ".cline/data", PART_HELD, NULL },
         { ".cline/agents", PART_HELD, NULL },
         { ".cline/cron", PART_HELD, NULL },
         { ".cline/hooks", PART_HELD, NULL },
