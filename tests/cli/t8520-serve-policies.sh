@@ -150,6 +150,20 @@ if [ -x "$T/libexec/cordon-unpack" ] && python3 "$here/helpers/image.py" tool "$
         hasnt "without a path of the host" "$(http GET /v1/images "$a")" "$C"
         is "another tenant has none" "$(http GET /v1/images "$b" | jq -c .images)" "[]"
         printf '%s\n' "$line" | write "$base/policies/image.cordon"
+        # `root *` in a ceiling: any image of the tenant, and no other's
+        cp "$base/ceiling.cordon" "$T/ceiling.kept" 2>/dev/null || : >"$T/ceiling.kept"
+        printf 'root *\nlimit time 1m\n' | write "$base/ceiling.cordon"
+        is "lines with an image of the tenant" "$(run "$a" "{\"argv\":[\"/bin/tool\",\"x\"],\"lines\":\"$line\nlimit time 5s\n\"}" | jq -c .status)" 0
+        run "$a" "{\"argv\":[\"/bin/tool\",\"x\"],\"lines\":\"$line\nnet example.com:443\n\"}" >/dev/null
+        is "and nothing else that is wider" "$(answered)" 403
+        run "$a" "{\"argv\":[\"/bin/tool\"],\"lines\":\"root sha256:$(printf '%064d' 0)\"}" >"$T/body"
+        case $(answered) in 200) is "an image that is not there starts nothing" "$(jq -r .end "$T/body")" not-started ;; *) pass "an image that is not there: $(answered)" ;; esac
+        run "$a" '{"argv":["/bin/tool"],"lines":"root *"}' >/dev/null
+        is "a request names one" "$(answered)" 403
+        printf 'limit time 1m\n' | write "$base/ceiling.cordon"
+        run "$a" "{\"argv\":[\"/bin/tool\",\"x\"],\"lines\":\"$line\"}" >/dev/null
+        is "without that line: none" "$(answered)" 403
+        write "$base/ceiling.cordon" <"$T/ceiling.kept"
         is "a policy has it as its root" "$(run "$a" '{"argv":["/bin/tool","x"],"policy":"image"}' | jq -c .status)" 0
         $who mkdir -p "$C/cordon/serve/tenants/b/policies"
         printf '%s\n' "$line" | write "$C/cordon/serve/tenants/b/policies/image.cordon"

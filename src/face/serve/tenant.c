@@ -321,15 +321,34 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
         return ts->v[ts->n++] = t;
 }
 
+/* `root *`: any image of the tenant. There the ceiling has the root of the request, or none. */
+static bool put_ceiling_lines(const char *text, struct span root, struct buf *out)
+{
+        bool any = false;
+        for (size_t n; *text; text += n + (text[n] == '\n')) {
+                n = strcspn(text, "\n");
+                bool here = strncmp(text, "root", 4) == 0 && strspn(text + 4, " \t*") == n - 4 &&
+                            memchr(text, '*', n);
+                any |= here;
+                buf_add(out, here ? (const char *) root.p : text, here ? root.n : n);
+                buf_putc(out, '\n');
+        }
+        return any;
+}
+
 int tenant_check_text(const struct tenants *ts, const char *name, struct span text, cordon_error *e)
 {
         char work[PATH_BYTES], home[PATH_BYTES];
         (void) snprintf(work, sizeof work, "%s/tenants/%.64s/files", ts->config, name);
         (void) snprintf(home, sizeof home, "%s/tenants/%.64s/home", ts->config, name);
+        AUTO_BUF(whole);
+        AUTO_BUF(lines);
+        buf_add(&whole, text.p, text.n);
+        (void) put_ceiling_lines(buf_str(&whole), (struct span){ 0 }, &lines);
         cordon_context *cx = cordon_context_new(ts->environment);
         cordon_policy *p = cx ? cordon_policy_new(cx) : NULL;
         int r = p && cordon_policy_roots(p, work, home, e) == 0 &&
-                                cordon_policy_add_text(p, "ceiling", (const char *) text.p, text.n, e) == 0
+                                cordon_policy_add_text(p, "ceiling", buf_str(&lines), lines.n, e) == 0
                         ? cordon_policy_check(p, e)
                         : -1;
         cordon_policy_free(p);
@@ -580,6 +599,28 @@ static void refuse_wider(const char *diff, struct err *e)
                                 "leave out what begins with +, or ask the operator to widen ceiling.cordon");
 }
 
+static struct held_policy *load_ceiling(const struct tenant *t, const char *request, cordon_error *e)
+{
+        enum { CEILING_MAX = 65536 };
+        char text[CEILING_MAX] = "";
+        AUTO_BUF(lines);
+        const char *at = strncmp(request, "root ", 5) == 0 ? request : strstr(request, "\nroot ");
+        struct span root = { 0 };
+        if (at)
+                root = span_of(at + (*at == '\n'), strcspn(at + 1, "\n") + (*at != '\n'));
+
+        AUTO_FD(fd, fd_open2(t->dir, "ceiling.cordon", O_RDONLY, RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS));
+        if (fd < 0 || fd_read_all(fd, text, sizeof text - 1) < 0 || !put_ceiling_lines(text, root, &lines))
+                return load_policy(t, "ceiling.cordon", "ceiling", e);
+
+        struct held_policy *h = held_new(t, "ceiling");
+        if (h && cordon_policy_add_text(h->policy, "ceiling.cordon", buf_str(&lines), lines.n, e) == 0 &&
+            check(t, h, e) == 0)
+                return h;
+        held_free(h);
+        return NULL;
+}
+
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e)
 {
         struct err *err = (struct err *) e;
@@ -593,7 +634,7 @@ struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len,
                 return NULL;
         }
 
-        struct held_policy *ceiling = load_policy(t, "ceiling.cordon", "ceiling", e), *h = NULL;
+        struct held_policy *ceiling = load_ceiling(t, text, e), *h = NULL;
         if (!ceiling) {
                 (void) ceiling_fails(t, err);
                 return NULL;
