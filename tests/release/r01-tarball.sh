@@ -21,6 +21,12 @@ jq -r '.files[] | .checksums[1].checksumValue + "  " + .fileName' "$T/dist/cordo
 ok "the bill of materials names each program by its digest" sh -c "cd $T/any/cordon-$machine && sha256sum -c --quiet $T/sums && test \$(wc -l <$T/sums) -ge 12"
 ok "and the packages that are linked" jq -e '[.packages[].name] | contains(["openssl", "zlib", "musl"])' "$T/dist/cordon-$machine.spdx.json"
 
+# A step of a workflow: the doors and the script are the workflow's, cordon comes by its digest.
+sum=$(sed -n "s,  ./cordon-$machine.tar.gz,,p" "$T/dist/SHA256SUMS")
+step() { (mkdir -p "$T/runner" "$T/job" && cd "$T/job" && RUNNER_TEMP=$T/runner TARBALL=$T/dist/cordon-$machine.tar.gz SHA256=$1 DOORS='--edit .' SCRIPT=$2 sh "$CORDON_SOURCE/contrib/github/step" 2>&1); }
+has "a step runs in a box" "$(step "$sum" 'cat /etc/shadow || echo in a box')" "in a box"
+has "and not by another file" "$(step "$(echo x | sha256sum | cut -d ' ' -f 1)" 'echo ran')" "FAILED"
+
 # A root with one static shell: no libc, no package.
 root=$T/root
 mkdir -p "$root/bin" "$root/usr/bin" "$root/proc" "$root/tmp" "$root/dev" "$root/etc"
