@@ -759,6 +759,8 @@ CORDON_API int cordon_gates(void (*each)(void *ctx, const char *run, unsigned ui
 /* Returns a descriptor that speaks the protocol of docs/approve-protocol.md, the caller's to close; -1 on
  * error with *e set. */
 CORDON_API int cordon_gate_connect(const char *run, unsigned uid, cordon_error *e);
+/* One request of it, and the line that it answers, which the caller frees. NULL: no answer in ten seconds. */
+CORDON_API char *cordon_gate_ask(const char *run, unsigned uid, const char *request, cordon_error *e);
 /* Fails if CORDON_STATE is set to what cannot be the state directory. */
 CORDON_API int cordon_state_check(const cordon_context *cx, cordon_error *e);
 /* Who approved how carefully, and which gates are never denied. */

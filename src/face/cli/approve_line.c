@@ -1,47 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/approve_line.c - requests to boxes that wait for approvals, and their lists. What a box sends is
  * shown as inert text only. */
-#include "base/fd.h"
 #include "face/cli/approve.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
-enum { ANSWER_MAX = 16 << 20, ANSWER_MS = 10000 };
-
-/* Up to the end of its line. */
-static bool read_line(int fd, struct buf *out)
+static struct json_doc *ask_box(const char *run, unsigned uid, const char *request)
 {
-        char chunk[16384];
-        while (out->n < ANSWER_MAX && fd_await(fd, POLLIN, ANSWER_MS)) {
-                ssize_t n = recv(fd, chunk, sizeof chunk, 0);
-                if (n <= 0)
-                        return false;
-                buf_add(out, chunk, (size_t) n);
-                if (chunk[n - 1] == '\n')
-                        return !out->failed;
-        }
-        return false;
-}
-
-static struct json_doc *ask_fd(int fd, struct span request)
-{
-        struct err ignored;
-        AUTO_BUF(line);
-        if (send(fd, request.p, request.n, MSG_NOSIGNAL) != (ssize_t) request.n || !read_line(fd, &line))
-                return NULL;
-        return json_parse("keeper", span_of(line.p, line.n - 1), &ignored);
+        cordon_error ignored = { 0 };
+        char *text = cordon_gate_ask(run, uid, request, &ignored);
+        struct json_doc *d = text ? json_parse("keeper", span_str(text), (struct err *) &ignored) : NULL;
+        cordon_free(text);
+        return d;
 }
 
 struct json_doc *approve_ask(const struct approve_item *it, const struct buf *request)
 {
-        cordon_error ignored = { 0 };
-        AUTO_FD(fd, request->failed ? -1 : cordon_gate_connect(it->run, it->uid, &ignored));
-        return fd < 0 ? NULL : ask_fd(fd, buf_span(request));
+        return request->failed ? NULL : ask_box(it->run, it->uid, buf_str(request));
 }
 
 /* ---- lists ---- */
@@ -84,11 +61,8 @@ static void item_json(const struct approve_item *it, struct buf *out)
 
 static void each_box(void *ctx, const char *run, unsigned uid)
 {
-        static const char request[] = "{\"op\":\"list\"}\n";
         struct approve_list *l = ctx;
-        cordon_error ignored = { 0 };
-        AUTO_FD(fd, cordon_gate_connect(run, uid, &ignored));
-        struct json_doc *d = fd < 0 ? NULL : ask_fd(fd, span_str(request));
+        struct json_doc *d = ask_box(run, uid, "{\"op\":\"list\"}");
         const struct json *o = d ? json_root(d) : NULL, *items = o ? json_get(o, "items") : NULL;
         for (const struct json *v = items ? items->child : NULL; v; v = v->next) {
                 size_t before = l->n;

@@ -117,7 +117,7 @@ static void answer_json(const struct answer *a, struct buf *out)
                 buf_printf(out, ",\"uses\":%u", a->uses);
         if (a->seconds)
                 buf_printf(out, ",\"for_s\":%u", a->seconds);
-        buf_puts(out, "}\n");
+        buf_putc(out, '}');
 }
 
 /* Sends it; asks once more if the gate wants the digits or a reason. */
@@ -216,7 +216,7 @@ static struct json_doc *show(const struct approve_item *it)
         AUTO_BUF(q);
         buf_puts(&q, "{\"op\":\"show\"");
         buf_member(&q, "id", it->id);
-        buf_puts(&q, "}\n");
+        buf_putc(&q, '}');
         return approve_ask(it, &q);
 }
 

@@ -358,4 +358,4 @@ extern const struct cli_option no_options[], run_options[], agent_accept_options
         discard_options[], flow_options[], ledger_options[], output_quote_options[], output_check_options[],
         output_wrap_options[], collect_options[], mcp_options[], mcp_wrap_options[], merge_options[],
         note_options[], report_options[], trace_options[], verify_options[], wrap_options[],
-        serve_token_options[];
+        serve_token_options[], serve_page_options[];

@@ -165,7 +165,7 @@ static void revoke_in(void *ctx, const char *run, unsigned uid)
         struct approve_item it = { .uid = uid };
         AUTO_BUF(q);
         (void) snprintf(it.run, sizeof it.run, "%s", run);
-        buf_puts(&q, "{\"op\":\"revoke\",\"template\":\"*\"}\n");
+        buf_puts(&q, "{\"op\":\"revoke\",\"template\":\"*\"}");
         struct json_doc *d = approve_ask(&it, &q);
         const struct json *n = d ? json_get(json_root(d), "revoked") : NULL;
         if (n && n->type == JSON_INT && n->integer > 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/cmd_serve_http.c - `cordon serve --http`, and the operator's tokens and tenants. */
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/host/host.h"
 #include "base/shell.h"
 #include "base/span.h"
@@ -9,10 +10,12 @@
 #include "face/cli/serve_http.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int cli_http_listen(struct cli_http *h, const char *value)
@@ -113,6 +116,66 @@ int cli_http_serve(struct cli_http *h)
         memcpy(o.hosts, h->hosts, sizeof o.hosts);
         if (chdir("/") < 0) /* a box that has no door to its tenant's files works nowhere, not here */
                 return cli_problem("/: %s", strerror(errno));
+        return serve_http(&o, &e) < 0 ? cli_error(&e) : 0;
+}
+
+/* ---- the page of one person ---- */
+
+struct page {
+        bool no_open;
+        unsigned port;
+};
+
+const struct cli_option serve_page_options[] = {
+        { "no-open", 0, NULL, "print the address, and open no browser", CLI_FLAG(struct page, no_open) },
+        { "port", 0, "N", "listen there (default: any free port)", CLI_COUNT(struct page, port, 1, 65535) },
+        { 0 },
+};
+
+/* Nobody waits for it: it is the child of a child. What it prints is not of interest. */
+static void open_browser(const char *address)
+{
+        pid_t pid = fork();
+        if (pid == 0) {
+                AUTO_FD(none, open("/dev/null", O_RDWR | O_CLOEXEC));
+                if (fork() != 0 || setsid() < 0 || none < 0 || dup2(none, 0) < 0 || dup2(none, 1) < 0 ||
+                    dup2(none, 2) < 0)
+                        _exit(0);
+                (void) execlp("xdg-open", "xdg-open", address, (char *) NULL);
+                _exit(127);
+        }
+
+        if (pid > 0)
+                (void) waitpid(pid, NULL, 0);
+}
+
+static void show_address(void *ctx, const char *address)
+{
+        const struct page *p = ctx;
+        (void) printf("%s\n", address);
+        (void) fflush(stdout);
+        cli_note("this address is good once, for one tab; Ctrl-C ends the page");
+        AUTO_FD(terminal, open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
+        if (terminal < 0)
+                cli_note("approvals cannot be answered on it: it has no terminal");
+        if (!p->no_open && (getenv("DISPLAY") || getenv("WAYLAND_DISPLAY")))
+                open_browser(address);
+}
+
+int verb_serve_page(int argc, char **argv)
+{
+        struct page p = { 0 };
+        cordon_error e = { 0 };
+        char where[32];
+        struct serve_options o = {
+                .environment = environ, .listen = { where }, .say = say, .say_ctx = &p, .ready = show_address
+        };
+        if (cli_take(argc, argv, &p) < 0)
+                return EXIT_CORDON;
+
+        (void) snprintf(where, sizeof where, "127.0.0.1:%u", p.port);
+        if (cordon_state_check(cli_context(), &e) < 0)
+                return cli_error(&e);
         return serve_http(&o, &e) < 0 ? cli_error(&e) : 0;
 }
 

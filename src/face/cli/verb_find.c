@@ -36,9 +36,9 @@ bool cli_is_list(const char *word) { return strcmp(word, "ls") == 0 || strcmp(wo
 static const struct {
         const char *typed, *name;
 } synonyms[] = {
-        { "exec", "session run" },  { "log", "ledger" },   { "check", "policy check" },
-        { "version", "--version" }, { "-V", "--version" }, { "-h", "help" },
-        { "--help", "help" },
+        { "exec", "session run" }, { "log", "ledger" },        { "check", "policy check" },
+        { "page", "serve page" },  { "version", "--version" }, { "-V", "--version" },
+        { "-h", "help" },          { "--help", "help" },
 };
 
 const char *cli_synonym(size_t i, const struct cli_verb **ret_verb)

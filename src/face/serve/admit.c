@@ -40,6 +40,9 @@ static void refresh_tokens(struct server *s)
         struct stat st = { 0 };
         struct tokens t = { 0 };
         struct err e;
+        if (s->own)
+                return;
+
         (void) fstatat(s->config, "tokens", &st, AT_SYMLINK_NOFOLLOW);
         if (memcmp(&st.st_mtim, &s->tokens_changed, sizeof s->tokens_changed) == 0)
                 return;

@@ -3,8 +3,10 @@
  * Decides nothing: src/effect/gate does, behind the library. */
 #include "base/rpc.h"
 #include "face/serve/internal.h"
+#include "face/serve/own.h"
 
 #include <string.h>
+#include <unistd.h>
 
 bool askers_each(struct server *s, struct tenant *t, bool (*each)(void *ctx, const struct asker *a),
                  void *ctx)
@@ -27,7 +29,7 @@ bool askers_each(struct server *s, struct tenant *t, bool (*each)(void *ctx, con
                 if (q && q->tenant == t && each(ctx, &a))
                         return true;
         }
-        return false;
+        return s->own && own_askers(s, each, ctx);
 }
 
 struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, const char *request,
@@ -37,6 +39,7 @@ struct json_doc *asker_ask(const struct asker *a, const struct admitted *who, co
         const cordon_person person = { who->person, who->groups, who->own };
         char *text = a->box        ? cordon_box_gate(a->box, &person, request, &e)
                      : a->question ? cordon_question_gate(a->question->q, &person, request, &e)
+                     : a->gate[0]  ? cordon_gate_ask(a->gate, geteuid(), request, &e)
                                    : NULL;
         struct json_doc *d = text ? json_parse_data("answer", span_str(text), (struct err *) &e) : NULL;
         if (ret_text)
@@ -57,6 +60,8 @@ void approvals_item(const struct asker *a, const struct json *item, struct buf *
                 }
         if (a->job)
                 buf_member(out, "job", a->job->id);
+        if (a->gate[0])
+                buf_member(out, "job", a->gate);
         if (a->session)
                 buf_member(out, "session", a->session->id);
         buf_putc(out, '}');

@@ -31,6 +31,7 @@ enum {
 };
 
 struct job;
+struct own;
 struct session;
 struct client;
 
@@ -118,6 +119,8 @@ struct server {
         void (*ask)(struct server *s, struct client *c, struct span text); /* question_begin() */
         size_t turn;                                                       /* of fair_next() */
         struct heads_writer heads;
+        struct own *own; /* the page of one person; or NULL */
+        char once[65];   /* of its address, until it was used */
         uint64_t started_ns, requests, server_errors, errors, log_lost;
         struct histogram request_time;
         uint64_t alive_ns;       /* when the watchdog is told next */
@@ -418,7 +421,7 @@ void asides_late(struct server *s);
 
 /* ---- approvals: approvals.c, approvals_stream.c, question.c ---- */
 
-/* What asks: a run, a session, or an apply. */
+/* What asks: a run, a session, an apply, or a box of this user that another process keeps. */
 struct asker {
         struct server *s;
         struct tenant *tenant;
@@ -426,6 +429,7 @@ struct asker {
         struct question *question;
         const struct job *job;         /* or NULL */
         const struct session *session; /* or NULL */
+        char gate[64];                 /* its run; or "" */
 };
 /* Calls `each` for every one of the tenant, until it returns true. */
 bool askers_each(struct server *s, struct tenant *t, bool (*each)(void *ctx, const struct asker *a),

@@ -128,7 +128,9 @@ static void put_why(const struct asked *q, struct buf *out)
                 buf_member(out, "asked_by", q->of.job->person);
                 buf_member(out, "policy", q->of.job->policy_name);
                 job_put_argv(q->of.job, out);
-        } else if (q->of.session)
+        } else if (q->of.gate[0])
+                buf_member(out, "policy", item ? json_text(item, "box") : "");
+        else if (q->of.session)
                 buf_member(out, "policy", q->of.session->policy_name);
         else
                 buf_member(out, "asked_by", q->of.question->client->admitted.person);

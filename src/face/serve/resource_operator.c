@@ -17,6 +17,8 @@ void get_token(struct serve_call *c, struct reply *r)
         buf_member(&r->body, "person", a->person);
         buf_member_int(&r->body, "expires", a->expires);
         scopes_put(a->scopes, "scopes", &r->body);
+        if (c->s->own)
+                buf_member_bool(&r->body, "own", true);
         buf_putc(&r->body, '}');
         reply_json(r, 200);
 }

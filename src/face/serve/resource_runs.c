@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/serve/resource_runs.c - runs: start, list, show, follow, end. */
+#include "face/serve/own.h"
 #include "face/serve/resources.h"
 
 #include "base/base64.h"
@@ -314,6 +315,11 @@ void get_runs(struct serve_call *c, struct reply *r)
         struct runs_filter f = { 0 };
         const struct job *j = tenant_book(c->tenant)->jobs;
         uint64_t n = 0;
+        if (c->s->own) {
+                own_runs(c, r);
+                return;
+        }
+
         if (!take_filter(c, &f)) {
                 reply_problem(r, 400, "parameter",
                               "`limit` is 1 to 1000; `since` and `until` are seconds since 1970", NULL);
@@ -420,6 +426,11 @@ static struct job *named(struct serve_call *c, struct reply *r)
 
 void get_run(struct serve_call *c, struct reply *r)
 {
+        if (c->s->own) {
+                own_run(c, r);
+                return;
+        }
+
         struct job *j = named(c, r);
         if (!j)
                 return;
@@ -434,6 +445,11 @@ void get_run(struct serve_call *c, struct reply *r)
 
 void delete_run(struct serve_call *c, struct reply *r)
 {
+        if (c->s->own) {
+                own_stop(c, r);
+                return;
+        }
+
         struct job *j = named(c, r);
         if (!j)
                 return;

@@ -5,6 +5,8 @@
 
 /* resource_host.c */
 serve_handler get_health, get_metrics, get_tenants, post_drain;
+/* own_address.c */
+serve_handler post_once;
 /* resource_operator.c */
 serve_handler get_token, get_pool, get_audits;
 /* resource_policies.c */

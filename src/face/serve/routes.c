@@ -57,6 +57,7 @@ static const struct body_row token_rows[] = {
         { .key = "expires_s", .type = BODY_INT, .least = 1, .most = 366 * DAY_S },
 };
 static const struct body_row session_rows[] = { { .key = "policy", .type = BODY_TEXT } };
+static const struct body_row once_rows[] = { { .key = "once", .type = BODY_TEXT, .needed = true } };
 static const struct body_row apply_rows[] = { { .key = "flagged", .type = BODY_BOOL } };
 static const struct body_row image_rows[] = { { .key = "file", .type = BODY_TEXT, .needed = true } };
 
@@ -72,7 +73,8 @@ static const struct body_form empty_form = { BODY_JSON, SMALL, NULL, 0 },
                               new_tenant_form = { BODY_TYPED, SMALL, ROWS(tenant_rows) },
                               token_form = { BODY_TYPED, SMALL, ROWS(token_rows) },
                               session_form = { BODY_JSON, SMALL, ROWS(session_rows) },
-                              apply_form = { BODY_JSON, SMALL, ROWS(apply_rows) };
+                              apply_form = { BODY_JSON, SMALL, ROWS(apply_rows) },
+                              once_form = { BODY_SECRET, SMALL, ROWS(once_rows) };
 
 /* ---- paths ---- */
 

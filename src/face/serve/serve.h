@@ -28,6 +28,8 @@ struct serve_options {
         unsigned drain_s;        /* after a signal, for runs under way */
         enum serve_log_form { SERVE_LOG_LITTLE = 0, SERVE_LOG_TEXT, SERVE_LOG_JSON } log;
         void (*say)(void *ctx, const char *text); /* one line to the operator */
+        /* The page of one person, without a directory: told its address, which is good once. Else NULL. */
+        void (*ready)(void *ctx, const char *address);
         void *say_ctx;
 };
 

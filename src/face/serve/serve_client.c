@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "face/serve/internal.h"
+#include "face/serve/own.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -38,7 +39,7 @@ void client_add(struct server *s, int from, size_t listener)
         size_t at = fd < 0 ? CLIENTS_MAX : clients_place(s);
         if (fd >= 0)
                 (void) fcntl(fd, F_SETFL, O_RDWR | O_NONBLOCK);
-        if (at == CLIENTS_MAX)
+        if (at == CLIENTS_MAX || (s->own && !own_peer(fd)))
                 return;
 
         if (s->clients[at])

@@ -6,6 +6,7 @@
 #include "base/fd.h"
 #include "base/listen_at.h"
 #include "face/serve/internal.h"
+#include "face/serve/own.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -277,8 +278,9 @@ static void hold_by_descriptors(struct server *s)
 
 static int open_all(struct server *s, cordon_error *e)
 {
-        s->config = serve_config_open(s->o->config, false, (struct err *) e);
-        if (s->config < 0)
+        if (!s->o->ready)
+                s->config = serve_config_open(s->o->config, false, (struct err *) e);
+        if (s->config < 0 && !s->o->ready)
                 return -1;
 
         s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host, tell_unread, s);
@@ -294,6 +296,9 @@ static int open_all(struct server *s, cordon_error *e)
         }
         s->signals = end_signals_open();
         (void) signal(SIGPIPE, SIG_IGN);
+        if (s->o->ready)
+                return own_begin(s, e);
+
         if (tls_start(s, e) < 0 || heads_start(s, e) < 0)
                 return -1;
 
@@ -352,6 +357,7 @@ static void close_all(struct server *s)
         s->turn = 0;
         if (s->tenants)
                 sessions_free(s);
+        own_end(s);
         tenants_free(s->tenants);
         cordon_context_free(s->heads.host);
         tokens_done(&s->tokens);
@@ -366,6 +372,11 @@ static void close_all(struct server *s)
 
 static void tell_ready(struct server *s)
 {
+        if (s->own) {
+                own_ready(s);
+                return;
+        }
+
         if (cordon_host_cores() < 0)
                 serve_log(s, LOG_INFO,
                           "this kernel has no core scheduling: boxes of different tenants may run "

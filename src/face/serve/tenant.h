@@ -69,6 +69,8 @@ struct held_policy *tenant_policy_copy(const struct tenant *t, const char *name,
 int tenant_roots(const struct tenant *t, cordon_policy *p);
 /* The tenant's files, if boxes of the policy see them; else NULL: no directory in particular. */
 const char *tenant_start_directory(const struct tenant *t, cordon_policy *p);
+/* Adds one that is the user who runs the server: its state, and no directory, policy or file. */
+int tenants_own(struct tenants *ts, const char *name, struct err *e);
 /* Door lines of a request: not wider than the tenant's ceiling. Of files only {work}: what lies below it may
  * have been replaced by an earlier box. */
 struct held_policy *tenant_lines(struct tenant *t, const char *text, size_t len, cordon_error *e);

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* run/api/api_gate.c - approvals: the sockets on which boxes wait for them, and figures about past ones. */
+#include "base/fd.h"
 #include "base/limits.h"
 #include "base/store/store.h"
 #include "ledger/ledger.h"
 #include "run/api/internal.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *ctx, cordon_error *e)
@@ -17,6 +21,38 @@ int cordon_gates(void (*each)(void *ctx, const char *run, unsigned uid), void *c
 int cordon_gate_connect(const char *run, unsigned uid, cordon_error *e)
 {
         return box_gate_connect(run, uid, to_err(e));
+}
+
+/* Up to the end of its line. */
+static bool read_line(int fd, struct buf *out)
+{
+        enum { ANSWER_MAX = 16 << 20, ANSWER_MS = 10000 };
+        char chunk[16384];
+        while (out->n < ANSWER_MAX && fd_await(fd, POLLIN, ANSWER_MS)) {
+                ssize_t n = recv(fd, chunk, sizeof chunk, 0);
+                if (n <= 0)
+                        return false;
+                buf_add(out, chunk, (size_t) n);
+                if (chunk[n - 1] == '\n')
+                        return !out->failed;
+        }
+        return false;
+}
+
+char *cordon_gate_ask(const char *run, unsigned uid, const char *request, cordon_error *e)
+{
+        AUTO_BUF(line);
+        AUTO_BUF(q);
+        AUTO_FD(fd, cordon_gate_connect(run, uid, e));
+        if (fd < 0)
+                return NULL;
+
+        buf_printf(&q, "%s\n", request);
+        if (!q.failed && send(fd, q.p, q.n, MSG_NOSIGNAL) == (ssize_t) q.n && read_line(fd, &line))
+                return api_give(&line, to_err(e));
+
+        (void) err_set(to_err(e), ERR_GONE, errno, "the box does not answer");
+        return NULL;
 }
 
 int cordon_state_check(const cordon_context *cx, cordon_error *e) { return store_variable(cx, to_err(e)); }

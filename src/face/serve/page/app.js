@@ -9,12 +9,13 @@ const query = o => { const p = new URLSearchParams(); for (const k in o) if (!is
 // A failure has status, message and hint; without a server the status is 0.
 const failure = (status, message, hint) => Object.assign(new Error(message), { status, hint });
 async function request(method, path, body, signal) {
-  const o = { method, signal, headers: { Authorization: 'Bearer ' + token } };
-  if (body !== undefined) { o.body = JSON.stringify(body); o.headers['Content-Type'] = 'application/json'; }
+  const o = { method, signal, headers: token ? { Authorization: 'Bearer ' + token } : {} };
+  if (body instanceof Blob) o.body = body;
+  else if (body !== undefined) { o.body = JSON.stringify(body); o.headers['Content-Type'] = 'application/json'; }
   const a = await fetch(path, o).catch(e => { throw e.name === 'AbortError' ? e : failure(0, 'The server does not answer', 'This page asks again by itself.'); });
   if (a.ok || a.status === 409 && !a.headers.get('Content-Type').includes('problem')) return a;
   const p = await a.json().catch(() => ({}));
-  if (a.status === 401) leave('The token is not valid, or no longer' + (p.hint ? ': ' + p.hint : ''));
+  if (a.status === 401 && token) leave('The token is not valid, or no longer' + (p.hint ? ': ' + p.hint : ''));
   throw failure(a.status, p.detail || p.title || String(a.status), p.hint);
 }
 async function api(method, path, body) {
@@ -25,11 +26,12 @@ async function api(method, path, body) {
 // ---- addresses: a view is its address ----
 
 const NAV = [['', 'Overview', 'overview'], ['runs', 'Runs', 'runs'], ['approvals', 'Approvals', 'approvals'], ['changes', 'Changes', 'changes'], ['policies', 'Policies', 'policies'], ['ledger', 'Ledger', 'ledger'],
-  ['metrics', 'Metrics', 'metrics'], ['admin', 'Admin', 'admin']];
-const NEEDS = { '': ['run', 'read'], runs: ['run', 'read'], sessions: ['run', 'read'], approvals: ['approve', 'read'], changes: ['read'], policies: ['run', 'read'], ledger: ['read'], metrics: ['read', 'admin'], admin: ['admin'] };
-const here = v => ({ run: 'runs', overview: '' })[v] ?? v;
-const may = view => (NEEDS[here(view)] || []).some(can);
-const home = () => '#/' + (NAV.find(([k]) => k !== 'metrics' && may(k)) || ['signin'])[0];
+  ['usage', 'Usage', 'metrics'], ['storage', 'Storage', 'storage'], ['admin', 'Admin', 'admin']];
+const OWN = ['', 'runs', 'approvals', 'changes', 'ledger', 'usage', 'storage']; // of one person's page
+const NEEDS = { '': ['run', 'read'], runs: ['run', 'read'], sessions: ['run', 'read'], approvals: ['approve', 'read'], changes: ['read'], policies: ['run', 'read'], ledger: ['read'], usage: ['read', 'admin'], storage: ['files', 'run', 'read', 'vault'], admin: ['admin'] };
+const here = v => ({ run: 'runs', overview: '', metrics: 'usage' })[v] ?? v;
+const may = view => (NEEDS[here(view)] || []).some(can) && (!me.own || OWN.includes(here(view)));
+const home = () => '#/' + (NAV.find(([k]) => k !== 'usage' && may(k)) || ['signin'])[0];
 function address() {
   const [path, words] = location.hash.replace(/^#\/?/, '').split('?'), word = p => { try { return decodeURIComponent(p); } catch { return p; } };
   return { parts: path.split('/').map(word), q: Object.fromEntries(new URLSearchParams(words)) };
@@ -100,7 +102,7 @@ async function draw() {
   arrived = false;
 }
 addEventListener('hashchange', () => {
-  if (/^#token=/.test(location.hash)) { begin(); return; }
+  if (/^#(token|once)=/.test(location.hash)) { begin(); return; }
   if (address().parts[0] === 'signin' && token) { leave(''); return; }
   const path = location.hash.split('?')[0];
   arrived = path !== lastPath;
@@ -123,13 +125,13 @@ function frame() {
   const pick = seg('Colours', theme, [['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']], colours);
   pick.classList.add('tiny');
   $('side').replaceChildren(h('a.brand', { href: home() }, icon('logo'), 'cordon'), h('nav', { 'aria-label': 'Views' }, tenantViews.map(item), admin && [tenantViews.length > 0 && h('div.rule'), item(admin)]),
-    h('div.end', token && h('div', h('b', me.tenant || 'host'), me.person && ' as ' + me.person, me.expires && h('div', 'until ' + dayOf(me.expires * 1000)), h('a', { href: '#/signin' }, 'Sign out'), ' · ',
+    h('div.end', token && h('div', me.own ? h('b', 'Your boxes') : [h('b', me.tenant || 'host'), me.person && ' as ' + me.person], !me.own && me.expires && h('div', 'until ' + dayOf(me.expires * 1000)), h('a', { href: '#/signin' }, 'Sign out'), ' · ',
       h('a', { href: '#', role: 'button', click: e => { e.preventDefault(); help(); } }, 'Keys ', h('kbd', '?'))), h('div.keep', pick)));
   const foot = list.length > 5 ? [...list.slice(0, 4), ['more', 'More', 'more']] : list;
   $('foot').replaceChildren(...foot.map(item));
   if (key) [...$('side').querySelectorAll('[data-key]')].find(e => e.dataset.key === key)?.focus();
 }
-const KEYS = [['j  k', 'next, previous row'], ['Enter', 'open it'], ['Esc', 'go up, leave a field'], ['/', 'search'], ['g then o r a c p l m', 'go to a view by its first letter'], ['y  n', 'approvals: go to Yes, No; Enter answers'], ['w', 'approvals: the line that asks'],
+const KEYS = [['j  k', 'next, previous row'], ['Enter', 'open it'], ['Esc', 'go up, leave a field'], ['/', 'search'], ['g then o r a c p l u s', 'go to a view by its first letter'], ['y  n', 'approvals: go to Yes, No; Enter answers'], ['w', 'approvals: the line that asks'],
   ['f', 'a run: follow its output'], ['t', 'light or dark'], ['?', 'these keys']];
 function help() {
   $('help').replaceChildren(h('div.stack.wide', h('div.line', h('h2', { id: 'help-title' }, 'Keys'), h('span.grow'), button('Close', () => $('help').close(), 'small')),
@@ -212,14 +214,18 @@ function leave(why) {
 }
 // A link may carry a token and a view behind '#': browsers do not send that part. It leaves the address bar at once.
 async function begin() {
-  const given = /^#token=([A-Za-z0-9_]+)(?:&view=([^&]*))?$/.exec(location.hash);
+  let given = /^#(token|once)=([A-Za-z0-9_]+)(?:&view=([^&]*))?$/.exec(location.hash);
   let kept = '';
   try { kept = sessionStorage.getItem('token') || ''; } catch { /* a window that keeps nothing */ }
-  if (given) history.replaceState(null, '', '#/' + (given[2] || ''));
+  if (given) history.replaceState(null, '', '#/' + (given[3] || ''));
+  // The address of `cordon page` is good once: it is exchanged for a token of this tab.
+  if (given && given[1] === 'once') {
+    try { given = [0, 0, (await api('POST', '/v1/token', { once: given[2] })).token, given[3]]; } catch (e) { if (!kept) { leave(told(e)); return; } given = null; }
+  }
   arrived = true;
   if (!given && !kept) { leave(''); return; }
-  if (!await enter(given ? given[1] : kept)) return;
-  if (given && !given[2] || !may(address().parts[0]) && address().parts[0] !== 'more') history.replaceState(null, '', home());
+  if (!await enter(given ? given[2] : kept)) return;
+  if (given && !given[3] || !may(address().parts[0]) && address().parts[0] !== 'more') history.replaceState(null, '', home());
   lastPath = location.hash.split('?')[0];
   draw();
 }

@@ -84,6 +84,7 @@ const SHAPES = {
   policies: () => [P('M3.5 13.5v-11h7v11M10.5 4.5h2v9M2 13.5h12M8 8v.5')],
   ledger: () => [P('M3 3h10M3 6.3h10M3 9.6h10M3 13h6')],
   metrics: () => [P('M2.5 13.5v-5M6.2 13.5v-9M9.9 13.5v-6M13.5 13.5v-11')],
+  storage: () => [P('M2.5 4.5h4l1.5 2h5.5v7h-11z')],
   admin: () => [P('M2.5 5h6m3 0h2M2.5 11h2m3 0h6M10 3.5v3M6 9.5v3')],
   more: () => [P('M3 8h.1M8 8h.1M13 8h.1', { 'stroke-width': 2.5 })],
   tri: () => [P('M6 4l4 4-4 4')],
@@ -94,12 +95,13 @@ const SHAPES = {
 };
 const icon = (name, cls = '', label) => s('svg', { width: 16, height: 16, viewBox: '0 0 16 16', class: cls, 'aria-hidden': label ? undefined : 'true',
   role: label ? 'img' : undefined, 'aria-label': label }, SHAPES[name]());
-const st = (name, label) => icon(name, 'st ' + name, label);
+const st = (name, label) => icon(name, 'st is-' + name, label);
 const ENDS = { cancelled: ['stop', 'Stopped'], 'not-started': ['fail', 'Not started'], failed: ['fail', 'Failed'] };
 function stateOf(r) {
   if (r.state === 'queued') return ['queue', 'Queued'];
   if (r.state === 'running') return waitOf(r) ? ['wait', 'Waits for a yes'] : ['run', 'Running'];
   if (r.end === 'limit') return ['limit', r.limit ? r.limit[0].toUpperCase() + r.limit.slice(1) + ' limit' : 'At a limit'];
+  if (r.end === 'interrupted') return ['stop', 'Interrupted'];
   if (r.end === 'signaled') return ['fail', 'Signal, ' + r.status];
   return ENDS[r.end] || (r.status === 0 ? ['ok', 'Exited 0'] : ['fail', 'Exited ' + r.status]);
 }

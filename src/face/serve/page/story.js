@@ -39,10 +39,16 @@ function model(records) {
   return { by, progs, ins, outs, rest: all.length - outs.length, path, prog };
 }
 
+// What an edit door held back is no record before it is applied, and an effect all the same.
+function heldBack(r, records, change) {
+  const flagged = change.entries.filter(f => f.flags.length).length, start = records.find(x => x.kind === 'start'), end = records.at(-1);
+  return { id: 'held', kind: 'edit', phase: 'outcome', time: end.time, target: plural(change.entries.length, 'changed file'), result: 'held back for review' + (flagged ? ', ' + flagged + ' flagged' : ''), parents: [start?.id], more: {}, see: runHref(r.id) + '/changes' };
+}
+
 // ---- the picture ----
 
-function story(r, records) {
-  const m = model(records), marks = new Map(), detail = h('section.card', { 'aria-live': 'polite' }), pics = [];
+function story(r, records, change) {
+  const m = model(change?.entries.length ? [...records, heldBack(r, records, change)] : records), marks = new Map(), detail = h('section.card', { 'aria-live': 'polite' }), pics = [];
   let chosen = (m.outs.find(x => x.phase === 'denied') || { id: '' }).id;
   if (!m.progs.length) return h('section.card', empty('No story yet', r.state === 'queued' ? 'It has not started.' : 'No record of this run is there.'));
   const mark = (id, e) => { marks.set(e, id.split(' > ')); return e; };
@@ -135,7 +141,7 @@ function tell(m, r, id, detail) {
         h('div', { class: 'small ' + (deny ? 'bad' : 'soft') }, since(x) + ' · ' + subOf(x)))))),
     h('div.c5.stack', deny ? [h('h3', 'The line that would open it'), permit ? copyable(permit) : h('p.soft', 'None is proposed.')]
       : x.door && [h('h3', 'Through the door'), h('code.wrap', x.door)], more(x).reason && !deny && h('p', 'Reason: ' + more(x).reason),
-    h('a', { href: '#/ledger' + query({ run: r.id, record: x.id }) }, 'Its record'))));
+    x.see ? h('a', { href: x.see }, 'Review the changes') : h('a', { href: '#/ledger' + query({ run: r.id, record: x.id }) }, 'Its record'))));
 }
 // The line of time, one lane for each kind.
 function timeline(m, r, choose, w) {
@@ -216,6 +222,23 @@ function output(r) {
   } }, on ? 'Following' : 'Follow');
   return h('section.card', h('header', h('h2', 'Output'), count, h('span.grow'), live && follow), body);
 }
+// Of a box of one's own: its newest output, asked for again while it runs.
+function ownOutput(r) {
+  const body = h('div.out', { tabindex: 0, role: 'log', 'aria-label': 'Output', 'aria-live': 'off' });
+  let had;
+  const put = x => {
+    if (x.stdout === had) return;
+    had = x.stdout;
+    const text = new TextDecoder().decode(Uint8Array.from(atob(had || ''), c => c.charCodeAt(0))), end = body.scrollHeight - body.scrollTop - body.clientHeight < 40;
+    body.replaceChildren(...text.replace(/\n$/, '').split('\n').slice(-LINES_MAX).map(l => h('div', inert(l).split(/(\\u\{[0-9a-f]+\})/).map(p => /^\\u\{/.test(p) ? h('span.made', p) : p))));
+    if (!had) body.replaceChildren(h('p.empty', 'Nothing was kept. What a run prints goes to its terminal; of `--detach` and of sessions the newest is kept.'));
+    else if (end) body.scrollTop = body.scrollHeight;
+  };
+  put(r);
+  if (r.state !== 'ended') every(body, 2, async () => put(await api('GET', '/v1/runs/' + encodeURIComponent(r.id))));
+  return h('section.card', h('header', h('h2', 'Output')), body);
+}
+const deniedOf = records => records.filter(x => x.phase === 'denied' && !more(x).minor).map(x => ({ effect: nameOf(x), why: more(x).reason, permit: more(x).permit, count: x.count || 1 }));
 function blockedPart(r) {
   const minor = r.minor > 0 ? plural(r.minor, 'further denial') + ' of the kind that programs get over; the records list them.' : '';
   if (!r.blocked || !r.blocked.length) return h('section.card', empty('Nothing was blocked', minor));
@@ -326,7 +349,7 @@ function changePart(c, text, q) {
       h('div.pickable.tight', files.map(f => h('a', { href: href(f), 'aria-current': f === now ? 'true' : undefined, 'data-key': f.path },
         f.flags.length ? st('block', 'flagged') : f.conflict ? st('limit', 'conflict') : h('span', { class: 'mono chg ' + (letter(f) === 'A' ? 'good' : 'soft'), title: f.change.join(', ') }, letter(f)),
         h('code.cut.grow', { title: f.path }, f.path), h('span.small.mono', f.lines_added > 0 && h('span.good', '+' + f.lines_added), ' ', f.lines_removed > 0 && h('span.bad', '−' + f.lines_removed))))),
-      h('div.answer', flagged.length > 0 && h('label.line', include, 'also the ' + flagged.length + ' flagged'), h('div.line.flow', apply(files.length - flagged.length), undo, drop))),
+      h('div.answer', flagged.length > 0 && h('label.line', include, 'also the ' + flagged.length + ' flagged'), h('div.line.flow', apply(files.length - flagged.length), c.state !== 'waiting' && undo, drop))),
     h('section.card', h('header', h('code.wrap', now.path), now.change.map(k => tag(k)), now.kinds.map(k => tag(k, 'bad')), h('span.grow'),
       h('span.hide-m', seg('View', side ? 'side' : '', [['', 'Unified'], ['side', 'Side by side']], k => ask({ view: k }, true)))),
     now.flags.length > 0 && h('p.in.bad.tightp', now.flags.join('; ') + '.'), now.conflict && h('p.in.warn.tightp', now.conflict),

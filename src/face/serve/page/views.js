@@ -67,8 +67,9 @@ async function approvalList() {
 }
 const approvalLine = (a, now) => h('a', { href: '#/approvals/' + a.id, 'aria-current': a.id === now ? 'true' : undefined, 'data-key': a.id, 'aria-label': 'read ' + a.effect }, ring(untilOf(a)),
   h('span.grow', h('code.cut', { title: a.effect }, a.effect), h('span.cut.small.soft', a.door)), a.risk === 'high' && tag('high risk', 'bad'));
-const kinds = now => h('div.seg', { role: 'group', 'aria-label': 'Kind' }, [['runs', 'Runs'], ['sessions', 'Sessions']].map(([k, t]) => h('button', { type: 'button', 'data-key': 'kind' + k,
+const kinds = now => !me.own && h('div.seg', { role: 'group', 'aria-label': 'Kind' }, [['runs', 'Runs'], ['sessions', 'Sessions']].map(([k, t]) => h('button', { type: 'button', 'data-key': 'kind' + k,
   'aria-pressed': String(k === now), click: () => { location.hash = '#/' + k; } }, t)));
+const starting = () => me.own ? 'cordon run -- echo hello' : STARTS + location.origin + '/v1/runs', isAgent = r => /^(agent|claude|codex|gemini|opencode|pi|qwen|aider|crush|goose)\b/.test(r.policy) || /^(claude|codex|gemini|opencode|pi|qwen|aider|crush|goose|agent)$/.test((r.argv[0] || '').split('/').at(-1));
 const STARTS = 'curl -H "Authorization: Bearer $token" -d \'{"argv":["echo","hello"]}\' -H "Content-Type: application/json" ';
 
 // What a state of the filter means.
@@ -84,13 +85,14 @@ const views = {
   async overview() {
     const [{ runs }, wait, health, changes, lately] = await Promise.all([api('GET', '/v1/runs'), approvalList(), api('GET', '/v1/health'), maybe(['read'], '/v1/changes', []), denied()]);
     const live = runs.filter(r => r.state === 'running'), queued = runs.filter(r => r.state === 'queued'), ended = runs.filter(r => r.state === 'ended'), rows = live.slice(0, 12).map(liveRow);
-    if (!runs.length && !lately.length) return [redraw(head('Overview'), 3), h('section.card', empty('Nothing has run yet', 'The first run appears here by itself. Start one:', STARTS + location.origin + '/v1/runs'))];
+    if (!runs.length && !lately.length) return [redraw(head('Overview'), 3), h('section.card', empty('Nothing has run yet', 'The first run appears here by itself. Start one:', starting()))];
     const tile = (href, name, big, sub) => h('a.card.tile.c3', { href, 'data-key': name }, h('h2.soft', name), h('div.big', big), h('div.small.soft.cut', sub));
     const failed = ended.filter(r => r.status !== 0).length, blocked = ended.filter(r => r.denials > 0).length, held = changes.filter(c => c.state === 'waiting');
     const runLine = (r, i) => h('div', pill(r, false), h('a.plain.grow', { href: runHref(r.id), 'data-key': r.id }, h('code.cut', cmd(r)), h('span.cut.small.soft', r.policy + (waitOf(r) ? ' · waits for a yes' : ''))),
       h('span.w9.hide-s', rows[i].line, rows[i].c), h('span.w9.num.small.hide-s', rows[i].m), h('span.w7.num.small', rows[i].t), h('span.hide-s', rows[i].stop));
-    const well = health.status === 'ok';
-    return [followRuns(head('Overview'), rows, runs), h('div.grid',
+    const well = health.status === 'ok', agent = me.own && (runs.find(isAgent) || runs[0]);
+    return [followRuns(head('Overview'), rows, runs), agent && h('section.card', { id: 'last' }, h('div.in.line.flow', pill(agent), h('span.grow', h('code.cut', cmd(agent)), h('span.small.soft', (isAgent(agent) ? 'the last agent' : 'the last run') + ', in the box ' + agent.policy + ', ' + ago(agent.created * 1000))),
+      agent.denials > 0 && h('span.tag.bad', st('block', 'blocked'), agent.denials), h('a.btn.main', { href: runHref(agent.id) }, 'Its story'))), h('div.grid',
       tile('#/runs?state=running', 'Running', live.length, plural(queued.length, 'run') + ' in the queue'),
       tile('#/approvals', 'Waits for a yes', waiting.size, waiting.size ? 'the next ends in ' + dur(untilOf(wait.approvals[0]) - Date.now()) : 'nothing'),
       tile('#/runs?state=blocked', 'Blocked', group(blocked), 'of the last ' + plural(ended.length, 'run')), tile('#/runs?state=failed', 'Failed', group(failed), 'of the last ' + plural(ended.length, 'run')),
@@ -125,7 +127,7 @@ const views = {
       h('th.hide-m.k3', { scope: 'col' }, 'Activity'), h('th.num.hide-m.k2', { scope: 'col' }, 'Memory'), sort('blocked', 'Blocked', 'k2'), sort('began', 'Began', 'num hide-m k2'), h('th.hide-s.k2', { scope: 'col' }, h('span.sr', 'Stop'))));
     const body = shown.length ? h('table.tbl.stackable.runs', { 'aria-label': 'Runs' }, heads, h('tbody', shown.map(line)))
       : runs.length ? h('div.empty', h('h2', 'No run fits'), h('p', 'None of the ' + plural(runs.length, 'run') + ' fits this search.'), h('a.btn', { href: '#/runs' }, 'Show all'))
-        : empty('Nothing has run yet', 'Runs appear here by themselves. Start one:', STARTS + location.origin + '/v1/runs');
+        : empty('Nothing has run yet', 'Runs appear here by themselves. Start one:', starting());
     return [head('Runs', [kinds('runs')]), h('div.stack', h('div.line.flow', search('q', 'Search command, policy, state, id'), h('select.field', { 'aria-label': 'Policy', 'data-key': 'policy',
       change: e => ask({ policy: e.target.value, page: '' }) }, h('option', { value: '' }, 'Every policy'), policies.map(p => h('option', { value: p, selected: q.policy === p }, p)))),
     h('div.chips', { role: 'group', 'aria-label': 'State' }, FILTERS.map(([k, t, f]) => chip('state', k, t, hit.filter(f).length)))),
@@ -144,8 +146,9 @@ const views = {
   },
 
   async run(q, id, part = '') {
-    const [r] = await Promise.all([api('GET', rid(id)), approvalList()]), live = r.state !== 'ended', wait = waitOf(r);
+    const [r, , held] = await Promise.all([api('GET', rid(id)), approvalList(), me.own ? api('GET', '/v1/changes') : []]), live = r.state !== 'ended', wait = waitOf(r);
     const records = can('read') && r.run ? (await api('GET', '/v1/ledger?last=1000&run=' + encodeURIComponent(r.run))).records.filter(x => x.kind !== 'view') : [];
+    if (me.own) Object.assign(r, { blocked: deniedOf(records), changes: held.some(c => c.run === r.run) && r.run });
     const cells = [], cell = (name, value) => {
       const b = h('b'), update = x => { const v = value(x); b.replaceChildren(v === undefined ? '' : v); };
       if (value(r) === undefined) return '';
@@ -162,13 +165,13 @@ const views = {
     });
     const withRecords = (f, none) => can('read') ? records.length ? f() : h('section.card', empty(none)) : h('section.card', empty('Records are not for this token', 'They need the scope read.'));
     const { c: change, text } = r.changes && can('read') ? await changeOf(r.changes).catch(() => ({})) : {};
-    const parts = { '': () => withRecords(() => story(r, records), 'No records yet'), output: () => output(r), blocked: () => blockedPart(r),
+    const parts = { '': () => withRecords(() => story(r, records, change), 'No records yet'), output: () => me.own ? ownOutput(r) : output(r), blocked: () => blockedPart(r),
       changes: () => change ? changePart(change, text, q) : h('section.card', empty('No changes', 'This run has no edit door, or changed nothing.')),
       records: () => withRecords(() => h('section.card', recordList(records, q, records[0].time)), 'No records yet') };
     const first = can('read') ? '' : 'output', now = part || first;
     return [head(h('code', { class: 'title' }, cmd(r)), [live && stop(r), change && change.entries.length > 0 && part !== 'changes' && h('a.btn.main', { href: runHref(id) + '/changes' }, 'Review changes'),
       wait && can('approve') && h('a.btn.main', { href: '#/approvals/' + wait.id }, 'Answer what waits')], [h('a', { href: '#/runs' }, 'Runs'), ' / ', h('span.mono', id)]),
-    h('div.line.flow.facts', pill(r), h('span.soft', 'policy ', r.policy === 'request' ? 'of the request' : h('a', { href: '#/policies/' + encodeURIComponent(r.policy) }, r.policy), r.canary && ' v' + r.canary + ' (tried)'), h('span.soft', when(r.created * 1000)),
+    h('div.line.flow.facts', pill(r), h('span.soft', me.own ? 'box ' : 'policy ', me.own ? r.policy : r.policy === 'request' ? 'of the request' : h('a', { href: '#/policies/' + encodeURIComponent(r.policy) }, r.policy), r.canary && ' v' + r.canary + ' (tried)'), h('span.soft', when(r.created * 1000)),
       r.start && h('span.soft', 'start: ' + r.start + (r.start_why ? ', ' + r.start_why : '')), r.run && h('span.soft', 'in the ledger ', h('code', r.run))),
     r.error && h('div.note.bad', st('fail'), h('div', h('b', r.error.message), r.error.hint && h('div', r.error.hint))), figures.childElementCount > 0 && h('section.card', { 'aria-label': 'Figures' }, figures),
     tabs('run/' + encodeURIComponent(id), part, [can('read') && ['', 'Story'], ['output', 'Output'], ['blocked', 'Blocked', r.denials], change && ['changes', 'Changes', change.entries.length], can('read') && ['records', 'Records', records.length]]),
@@ -232,19 +235,9 @@ const views = {
       h('div.line', h('span.small.soft', plural(list.length, 'record') + ' of ' + plural(groups.size, 'run')), h('span.grow'), groups.size > show && button('20 more runs', () => ask({ show: show + 20 }, true), 'small'))];
   },
 
-  async metrics() {
-    const text = await api('GET', '/v1/metrics'), help = new Map(), rows = [];
-    for (const l of text.split('\n')) {
-      const about = /^# HELP (\S+) (.*)$/.exec(l), m = /^([a-z_]+)(?:\{tenant="([^"]*)"\})? ([0-9.e+-]+)$/.exec(l);
-      if (about) help.set(about[1], about[2]);
-      else if (m) rows.push(h('tr', td('', 'cmd', h('span', help.get(m[1]) || m[1])), td('', 'mono soft', m[1]), td('', '', m[2]), td('', 'num', group(Number(m[3])))));
-    }
-    return [redraw(head('Metrics'), 5), h('section.card', table('Metrics', ['Figure', 'Name', 'Tenant', ['Now', 'num']], rows)), h('p.small.soft', 'As Prometheus reads them: GET /v1/metrics')];
-  },
-
   async admin(q, part = '') {
-    const parts = { '': tenantsPart, pool: poolPart, audit: auditPart };
-    return [head('Admin'), tabs('admin', part, [['', 'Tenants'], ['pool', 'Pool'], ['audit', 'Audit']]), await (parts[part] || tenantsPart)()];
+    const parts = { '': tenantsPart, pool: poolPart, audit: auditPart, tokens: tokensPart };
+    return [head('Admin'), tabs('admin', part, [['', 'Tenants'], ['pool', 'Pool'], ['audit', 'Audit'], ['tokens', 'Tokens']]), await (parts[part] || tenantsPart)()];
   },
 
   async more() {
@@ -261,7 +254,7 @@ const views = {
     };
     return h('form.signin', { submit: enterIt }, h('h1', { tabindex: -1 }, 'Sign in to cordon'), leftWhy && h('p.note.bad', { id: 'why', role: 'alert' }, leftWhy), h('div.stack', h('label', { for: 'token' }, 'Token'), i,
       h('p.small.soft', 'It stays in this tab of the browser, and goes when you close it or sign out.')), h('button.btn.main', { type: 'submit' }, 'Sign in'),
-    h('div.stack', h('p.small.soft', 'You have none? Whoever runs the server makes one:'), copyable('cordon serve token new --tenant NAME'), h('p.small.soft', 'An operator sees the tenants, the pool and audits:'), copyable('cordon serve token new --scopes admin')));
+    me.own || /cordon serve page/.test(leftWhy) ? h('div.stack', h('p.small.soft', 'Another address is one command away:'), copyable('cordon page')) : h('div.stack', h('p.small.soft', 'You have none? Whoever runs the server makes one:'), copyable('cordon serve token new --tenant NAME'), h('p.small.soft', 'An operator sees the tenants, the pool and audits:'), copyable('cordon serve token new --scopes admin')));
   },
   async lost() { return [head('Not here'), h('section.card', h('div.empty', h('h2', 'This address names nothing'), h('a.btn', { href: home() }, 'To the first view')))]; },
 };
