@@ -12,7 +12,7 @@ configure
 R=$C/run
 $who mkdir -m 700 "$R"
 tenant a idle
-a=$(token a run,read) runner=$(token a run) vault=$(token a vault) admin=$(cordon serve token new --scopes admin 2>/dev/null)
+a=$(token a run,read) runner=$(token a run) none=$(token a policy) admin=$(cordon serve token new --scopes admin 2>/dev/null)
 serve --http 127.0.0.1:0
 port=$(sed -n 's,.*HTTP at http://.*:\([0-9]*\)/$,\1,p' "$T/said")
 browse() { # TOKEN[&view=...] STEP...
@@ -28,9 +28,9 @@ nav='js:[...document.querySelectorAll("#side nav a")].map(b => b.textContent).jo
 is "a token knows its tenant and scopes" "$(http GET /v1/token "$runner" | jq -c '[.tenant, .scopes]')" '["a",["run"]]'
 is "that of the host has none" "$(http GET /v1/token "$admin" | jq -c '[.tenant, .scopes]')" '[null,["admin"]]'
 browse "$runner" "$(heading Overview)" "$nav"
-is "a token that runs has the views of runs" "$(line 1)" "Overview Runs Policies"
-browse "$vault" 'wait:document.querySelector("#why")' 'js:document.querySelector("#why").textContent' 'js:document.activeElement.id'
-has "one that may see nothing is told so" "$(line 1)" "it needs the scope run, read, approve or admin"
+is "a token that runs has the views of runs" "$(line 1)" "Overview Runs Policies Storage"
+browse "$none" 'wait:document.querySelector("#why")' 'js:document.querySelector("#why").textContent' 'js:document.activeElement.id'
+has "one that may see nothing is told so" "$(line 1)" "it needs the scope run, read"
 is "and can enter another" "$(line 2)" token
 browse wrong 'wait:document.querySelector("#why")' 'js:document.querySelector("#why").textContent' "text:$a" key:Enter "$(heading Overview)" 'js:document.activeElement.tagName' \
         'js:location.hash' 'js:(window.old = 1, location.reload())' 'wait:window.old === undefined' "$(heading Overview)" 'click:[href="#/signin"]' 'wait:document.querySelector("#token")' 'js:sessionStorage.getItem("token")'
@@ -47,7 +47,7 @@ run "$a" "$body" >/dev/null
 browse "$admin" "$(heading Admin)" "$nav" 'js:document.querySelector("main section h2").textContent + "|" + [...document.querySelectorAll("main .limits")][0].textContent + "|" + document.querySelector("main .foots").textContent' \
         'js:document.querySelector("#quiet").textContent' 'click:[data-key=tabpool]' 'wait:document.querySelector("#pool")' 'js:document.querySelector("#pool").textContent.startsWith("Parked")' \
         'click:[data-key=tabaudit]' 'wait:document.querySelector("main .empty code")' 'js:document.querySelector("main .empty code").textContent' tree
-is "the host's token has the operator's views" "$(line 1)" "Metrics Admin"
+is "the host's token has the operator's views" "$(line 1)" "Usage Admin"
 has "tenants are listed with their limits" "$(line 2)" "a|Runs0 of 8Queue0 of 64Sessions0 of 4"
 has "and what they did" "$(line 2)" "2 started2 failed"
 is "and those without a request" "$(line 3)" "Without a request since the server started: idle"

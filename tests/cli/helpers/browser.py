@@ -99,6 +99,7 @@ try:
     target = call("Target.createTarget", url="about:blank")["targetId"]
     session = call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
     call("Page.enable")
+    call("Emulation.setDeviceMetricsOverride", width=1280, height=900, deviceScaleFactor=1, mobile=False)
     call("Page.navigate", url=url)
     for s in steps:
         step(s)

@@ -91,7 +91,7 @@ async function draw() {
     out = missing(name, e);
   }
   if (mine !== turn) return;
-  const at = document.activeElement, key = at?.dataset?.key, caret = at?.matches('input[type=search]') ? at.selectionStart : null, y = scrollY;
+  const at = document.activeElement, key = arrived && $('main').contains(at) ? undefined : at?.dataset?.key, caret = at?.matches('input[type=search]') ? at.selectionStart : null, y = scrollY;
   $('main').replaceChildren(...[out].flat(9).filter(x => !isNothing(x)));
   $('main').setAttribute('aria-busy', 'false');
   frame();
@@ -194,7 +194,7 @@ async function enter(text) {
   token = text;
   leftWhy = '';
   try { me = await api('GET', '/v1/token'); } catch (e) { if (token) leave(told(e)); return false; }
-  if (!NAV.some(([k]) => may(k))) { leave('The token may see nothing of this page: it needs the scope run, read, approve or admin'); return false; }
+  if (!NAV.some(([k]) => may(k))) { leave('The token may see nothing of this page: it needs the scope run, read, approve, files, vault or admin'); return false; }
   try { sessionStorage.setItem('token', token); } catch { /* this window keeps nothing: until it is loaded again */ }
   if (can('approve') || can('read')) follow();
   return true;

@@ -349,7 +349,7 @@ function changePart(c, text, q) {
       h('div.pickable.tight', files.map(f => h('a', { href: href(f), 'aria-current': f === now ? 'true' : undefined, 'data-key': f.path },
         f.flags.length ? st('block', 'flagged') : f.conflict ? st('limit', 'conflict') : h('span', { class: 'mono chg ' + (letter(f) === 'A' ? 'good' : 'soft'), title: f.change.join(', ') }, letter(f)),
         h('code.cut.grow', { title: f.path }, f.path), h('span.small.mono', f.lines_added > 0 && h('span.good', '+' + f.lines_added), ' ', f.lines_removed > 0 && h('span.bad', '−' + f.lines_removed))))),
-      h('div.answer', flagged.length > 0 && h('label.line', include, 'also the ' + flagged.length + ' flagged'), h('div.line.flow', apply(files.length - flagged.length), c.state !== 'waiting' && undo, drop))),
+      h('div.answer', flagged.length > 0 && h('label.line', include, 'also the ' + flagged.length + ' flagged'), h('div.line.flow', apply(files.length - flagged.length), undo, drop))),
     h('section.card', h('header', h('code.wrap', now.path), now.change.map(k => tag(k)), now.kinds.map(k => tag(k, 'bad')), h('span.grow'),
       h('span.hide-m', seg('View', side ? 'side' : '', [['', 'Unified'], ['side', 'Side by side']], k => ask({ view: k }, true)))),
     now.flags.length > 0 && h('p.in.bad.tightp', now.flags.join('; ') + '.'), now.conflict && h('p.in.warn.tightp', now.conflict),

@@ -39,13 +39,25 @@ const liveKey = runs => runs.filter(r => r.state !== 'ended').map(r => r.id + r.
 function followRuns(node, rows, runs) {
   let key = liveKey(runs);
   every(node, 3, async () => {
-    const now = (await api('GET', '/v1/runs')).runs;
+    const now = await liveRuns();
     if (liveKey(now) !== key) { if (idle()) { key = liveKey(now); draw(); } return; }
     for (const x of rows) { const r = now.find(y => y.id === x.id); if (r) x.update(r); }
   });
   for (const id of samples.keys()) if (!runs.some(r => r.id === id && r.state === 'running')) samples.delete(id);
   return node;
 }
+// The newest 5000; the ledger has all.
+async function allRuns() {
+  const all = [];
+  for (let before, i = 0; i < 5 && (can('run') || can('read')); i++) {
+    const a = await api('GET', '/v1/runs' + query({ limit: 1000, before }));
+    all.push(...a.runs);
+    before = a.next;
+    if (!before) break;
+  }
+  return all;
+}
+const liveRuns = async () => (await Promise.all(['running', 'queued'].map(state => api('GET', '/v1/runs' + query({ state, limit: 1000 }))))).flatMap(a => a.runs);
 const redraw = (node, seconds) => { every(node, seconds, () => { if (idle()) draw(); }); return node; };
 // What was denied lately. Each question about records is a record of its own: it is not asked often.
 let denials = { at: 0, list: [] };
@@ -83,7 +95,7 @@ function sorted(runs, by) {
 
 const views = {
   async overview() {
-    const [{ runs }, wait, health, changes, lately] = await Promise.all([api('GET', '/v1/runs'), approvalList(), api('GET', '/v1/health'), maybe(['read'], '/v1/changes', []), denied()]);
+    const [runs, wait, health, changes, lately] = await Promise.all([allRuns(), approvalList(), api('GET', '/v1/health'), maybe(['read'], '/v1/changes', []), denied()]);
     const live = runs.filter(r => r.state === 'running'), queued = runs.filter(r => r.state === 'queued'), ended = runs.filter(r => r.state === 'ended'), rows = live.slice(0, 12).map(liveRow);
     if (!runs.length && !lately.length) return [redraw(head('Overview'), 3), h('section.card', empty('Nothing has run yet', 'The first run appears here by itself. Start one:', starting()))];
     const tile = (href, name, big, sub) => h('a.card.tile.c3', { href, 'data-key': name }, h('h2.soft', name), h('div.big', big), h('div.small.soft.cut', sub));
@@ -107,7 +119,7 @@ const views = {
   },
 
   async runs(q) {
-    const size = 50, page = Math.max(1, Number(q.page) || 1), [{ runs }] = await Promise.all([api('GET', '/v1/runs'), approvalList()]), rows = [], by = q.sort || '-began';
+    const size = 50, page = Math.max(1, Number(q.page) || 1), [runs] = await Promise.all([allRuns(), approvalList()]), rows = [], by = q.sort || '-began';
     const words = (q.q || '').toLowerCase(), fits = r => (!q.policy || r.policy === q.policy) && [cmd(r), r.id, r.run || '', r.policy, stateOf(r)[1]].some(t => t.toLowerCase().includes(words));
     const hit = runs.filter(fits), test = (FILTERS.find(([k]) => k === (q.state || '')) || FILTERS[0])[2], list = sorted(hit.filter(test), by), pages = Math.ceil(list.length / size);
     const policies = [...new Set(runs.map(r => r.policy))].sort();
@@ -210,7 +222,7 @@ const views = {
   async ledger(q) {
     // The words of a run's id are asked of the server as such; others are a part of a target.
     const text = (q.q || '').trim(), isRun = /^(r-)?[0-9a-f]+(-[0-9a-f]+){0,2}$/.test(text) && text.length > 16, run = q.run || (isRun ? text : ''), served = q.kind === 'denied' ? '' : q.kind;
-    const [{ records }, { runs }] = await Promise.all([api('GET', '/v1/ledger' + query({ last: text || run || q.kind ? 1000 : 300, run, target: isRun ? '' : text, kind: served })), maybe(['run', 'read'], '/v1/runs', { runs: [] })]);
+    const [{ records }, runs] = await Promise.all([api('GET', '/v1/ledger' + query({ last: text || run || q.kind ? 1000 : 300, run, target: isRun ? '' : text, kind: served })), allRuns()]);
     const list = records.filter(x => x.kind !== 'view' && (q.kind !== 'denied' || x.phase === 'denied')).reverse(), groups = new Map(), show = Number(q.show) || 20;
     for (const x of list) groups.set(x.run, [...(groups.get(x.run) || []), x]);
     const verdict = h('div.line', { role: 'status' }, icon('ledger', 'soft'), h('span.soft', 'Every effect is a record; records are chained and sealed.'));
