@@ -3,7 +3,7 @@
 
 // ---- charts ----
 
-const MB = 1048576, DAY = 86400000, RANGES = { '24h': [24, 3600000], '7d': [7, DAY], '30d': [30, DAY] };
+const DAY = 86400000, RANGES = { '24h': [24, 3600000], '7d': [7, DAY], '30d': [30, DAY] };
 function roundUp(top, unit) {
   const base = unit === bytes ? 1024 ** Math.floor(Math.log2(top || 1) / 10) : 1, v = (top || 1) / base, p = 10 ** Math.floor(Math.log10(v));
   return base * p * [1, 2, 3, 4, 5, 6, 8, 10].find(x => x * p >= v);
@@ -43,54 +43,45 @@ function chart({ title, series, step, to, unit = group, kind = 'bars', height = 
   return h('figure.stack', h('figcaption.line', h('b.cap', title), h('span.grow'), said), body);
 }
 const keys = list => h('div.legend', list.map(([cls, name]) => h('span', s('svg', { width: 8, height: 8, 'aria-hidden': 'true' }, s('rect', { class: cls, width: 8, height: 8, rx: 2 })), name)));
-// Bars of names: what a tenant did, beside the others.
-function ranked(title, rows, unit = group) {
-  const most = Math.max(1, ...rows.map(([, v]) => v));
-  return card(title, h('span.small.soft', unit(sum(rows.map(([, v]) => v)))), h('div.in.ranked', rows.map(([name, v]) => [h('span.cut', name), meter(v / most, name + ' ' + unit(v), true), h('span.num', unit(v))])));
-}
+// ---- usage ----
 
-// ---- usage: of a tenant from its records, of all from the counters ----
-
-const cpuTime = v => v >= 3600 ? (v / 3600).toFixed(1) + ' h' : v >= 60 ? (v / 60).toFixed(0) + ' min' : v >= 0.1 ? short(v) + ' s' : v ? Math.round(v * 1000) + ' ms' : '0';
-async function usageOfRecords(range) {
-  const [n, step] = RANGES[range] || RANGES['7d'], to = Math.floor(Date.now() / step) * step, since = Math.floor((to - (n - 1) * step) / 1000);
-  const ask = async kind => (await api('GET', '/v1/ledger' + query({ kind, since, last: 1000 }))).records;
-  const [starts, ends, denied, gates, nets] = await Promise.all(['start', 'end', 'denied', 'gate', 'net'].map(ask));
-  const slots = (records, value) => {
-    const v = Array(n).fill(0);
-    for (const x of records) { const i = Math.floor((x.time / 1000 - since * 1000) / step); if (i >= 0 && i < n) v[i] += value(x); }
-    return v;
-  };
-  const one = () => 1, num = k => x => Number(more(x)[k]) || 0, failed = ends.filter(x => x.result !== 'exited 0'), asked = gates.filter(x => x.phase === 'claim');
-  const latency = share => {
-    const v = Array.from({ length: n }, () => []);
-    for (const x of starts) { const i = Math.floor((x.time / 1000 - since * 1000) / step); if (i >= 0 && i < n && num('start-us')(x)) v[i].push(num('start-us')(x) / 1000); }
-    return v.map(l => l.length ? l.sort((a, b) => a - b)[Math.min(l.length - 1, Math.floor(l.length * share))] : 0);
-  };
-  const part = (title, unit, ...series) => h('section.card.c6', h('div.in', chart({ title, unit, step, to, series })));
-  const cut = [starts, ends, denied, gates, nets].some(l => l.length >= 1000);
-  if (!starts.length && !denied.length) return h('section.card', empty('Nothing was used in this time', 'Runs, processor time, bytes and approvals are drawn from the records of the ledger.'));
-  return [h('div.grid', part('Runs', group, { name: 'done', cls: 'f1', values: slots(ends.filter(x => x.result === 'exited 0'), one) }, { name: 'failed', cls: 'f3', values: slots(failed, one) }),
-    part('Processor time', cpuTime, { name: 'used', cls: 'f1', values: slots(ends, x => num('cpu-us')(x) / 1e6) }), part('Effects blocked', group, { name: 'blocked', cls: 'f3', values: slots(denied.filter(x => !more(x).minor), one) }),
-    part('Approvals asked', group, { name: 'asked', cls: 'f1', values: slots(asked, one) }), part('Printed', bytes, { name: 'printed', cls: 'f1', values: slots(ends, x => x.bytes || 0) }),
-    part('Through net doors', bytes, { name: 'bytes', cls: 'f1', values: slots(nets.filter(x => x.phase !== 'denied'), x => x.bytes || 0) }),
-    h('section.card.c12', h('div.in', chart({ title: 'Start of a run, ms', kind: 'lines', total: false, unit: v => v.toFixed(1), step, to, series: [{ name: 'half', cls: 'l1', values: latency(0.5) }, { name: '95 %', cls: 'l2', values: latency(0.95) }] })))),
-  h('p.small.soft', 'Drawn from the records of the ledger' + (cut ? ', the newest 1000 of each kind' : '') + '. For Prometheus: GET /v1/metrics')];
-}
-// Of all tenants since the server started; histograms are for Prometheus.
-async function usageOfAll() {
-  const text = await api('GET', '/v1/metrics'), help = new Map(), by = new Map();
-  for (const l of text.split('\n')) {
-    const about = /^# HELP (\S+) (.*)$/.exec(l), m = /^([a-z_]+)\{tenant="([^"]*)"\} ([0-9.e+-]+)$/.exec(l);
-    if (about) help.set(about[1], about[2]);
-    else if (m && !/_(bucket|sum|count)$/.test(m[1])) by.set(m[1], [...(by.get(m[1]) || []), [m[2], Number(m[3])]]);
+const cpuTime = v => v >= 3600 ? (v / 3600).toFixed(1) + ' h' : v >= 60 ? (v / 60).toFixed(0) + ' min' : v >= 0.1 ? short(v) + ' s' : v ? Math.round(v * 1000) + ' ms' : '0', gbh = v => v ? (v < 0.01 ? '< 0.01' : v.toFixed(2)) + ' GBh' : '0';
+const MEASURES = [['runs', 'Runs', group], ['failed', 'Failed', group], ['denials', 'Effects blocked', group], ['cpu', 'Processor time', cpuTime], ['memory', 'Memory over time', gbh], ['printed', 'Printed', bytes], ['net', 'Network', bytes], ['approvals', 'Approvals asked', group]];
+const span = range => { const [n, step] = RANGES[range], to = Math.floor(Date.now() / step) * step; return { n, step, to, from: to - (n - 1) * step }; };
+// Rows {tenant, time, runs, failed ...} as a list for each slot of time, by tenant.
+function slots(rows, { n, step, from }) {
+  const by = {};
+  for (const r of rows) {
+    const i = Math.floor((r.time - from) / step);
+    if (i < 0 || i >= n) continue;
+    by[r.tenant] ??= Object.fromEntries(MEASURES.map(([k]) => [k, Array(n).fill(0)]));
+    for (const [k] of MEASURES) by[r.tenant][k][i] += r[k] || 0;
   }
-  if (!by.size) return h('section.card', empty('No tenant did anything yet', 'Figures appear with the first request of each.'));
-  return redraw(h('div.grid', { id: 'by-tenant' }, [...by].map(([k, rows]) => { const c = ranked((help.get(k) || k).replace(/^./, x => x.toUpperCase()), rows, /bytes/.test(k) ? bytes : group); c.classList.add('c4'); return c; })), 10);
+  return by;
+}
+// Of a server: what it counted by tenant and hour.
+async function usageRows(from) {
+  const { hours } = await api('GET', '/v1/usage' + query({ since: Math.floor(from / 1000) }));
+  return hours.map(x => ({ tenant: x.tenant, time: x.hour * 1000, runs: x.runs, failed: x.failed, denials: x.denials, cpu: x.cpu_ns / 1e9, memory: x.memory_byte_s / 3600 / 1024 ** 3, printed: x.output_bytes, net: x.net_bytes, approvals: x.approvals }));
+}
+// Of one person: the records say it.
+async function recordRows(from) {
+  const ask = async kind => (await api('GET', '/v1/ledger' + query({ kind, since: Math.floor(from / 1000), last: 1000 }))).records, num = (x, k) => Number(more(x)[k]) || 0;
+  const [ends, denied, gates, nets] = await Promise.all(['end', 'denied', 'gate', 'net'].map(ask)), row = (x, o) => ({ tenant: 'yours', time: x.time / 1000, ...o });
+  return [...ends.map(x => row(x, { runs: 1, failed: x.result === 'exited 0' ? 0 : 1, cpu: num(x, 'cpu-us') / 1e6, memory: num(x, 'memory') * num(x, 'wall-us') / 3.6e9 / 1024 ** 3, printed: x.bytes || 0 })),
+    ...denied.filter(x => !more(x).minor).map(x => row(x, { denials: 1 })), ...gates.filter(x => x.phase === 'claim').map(x => row(x, { approvals: 1 })), ...nets.filter(x => x.phase !== 'denied').map(x => row(x, { net: x.bytes || 0 }))];
 }
 views.usage = async q => {
-  const range = RANGES[q.range] ? q.range : '7d', pick = can('read') && seg('Time', range, [['24h', '24 hours'], ['7d', '7 days'], ['30d', '30 days']], k => ask({ range: k }));
-  return [head('Usage', [pick]), can('read') ? [keys([['f1', 'done, used'], ['f3', 'failed, blocked']]), await usageOfRecords(range)] : await usageOfAll()];
+  const range = RANGES[q.range] ? q.range : '7d', t = span(range), by = slots(await (me.own ? recordRows : usageRows)(t.from), t), total = (name, k) => sum(by[name][k]);
+  const names = Object.keys(by).sort((a, b) => total(b, 'runs') - total(a, 'runs') || (a < b ? -1 : 1)), first = names.slice(0, 3), rest = names.slice(3), COLOURS = ['f1', 'f2', 'f4'];
+  const top = head('Usage', [seg('Time', range, [['24h', '24 hours'], ['7d', '7 days'], ['30d', '30 days']], k => ask({ range: k }))]);
+  if (!names.length) return [top, h('section.card', empty('Nothing was used in this time', 'Processor time, memory, bytes and approvals are counted from the first run.', me.own ? starting() : ''))];
+  const one = names.length === 1, series = k => [...first.map((name, i) => ({ name, cls: ['denials', 'failed'].includes(k) && one ? 'f3' : COLOURS[i], values: by[name][k] })),
+    ...rest.length ? [{ name: 'others', cls: 'f4', values: by[rest[0]][k].map((_, i) => sum(rest.map(r => by[r][k][i]))) }] : []];
+  const part = ([k, title, unit]) => h('section.card.c6', h('div.in', chart({ title, unit, step: t.step, to: t.to, series: k === 'runs' && one ? [{ name: 'done', cls: 'f1', values: by[names[0]].runs.map((v, i) => Math.max(0, v - by[names[0]].failed[i])) }, { name: 'failed', cls: 'f3', values: by[names[0]].failed }] : series(k) })));
+  return [top, one ? keys([['f1', 'done, used'], ['f3', 'failed, blocked']]) : keys([...first.map((n, i) => [COLOURS[i], n]), ...rest.length ? [['f4', 'others']] : []]), redraw(h('div.grid', { id: 'usage' }, MEASURES.filter(([k]) => k !== 'failed' || !one).map(part)), 30),
+    card('By tenant', undefined, h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': 'Usage by tenant' }, table('Usage by tenant', ['Tenant', ...MEASURES.map(([, title]) => [title, 'num'])], names.map(n => h('tr', td('', 'cmd', h('b', n)), MEASURES.map(([k, title, unit]) => td(title.toLowerCase(), 'num nowrap', unit(total(n, k))))))))),
+    can('admin') || can('read') ? h('p.small.soft', 'For Prometheus: GET /v1/metrics') : ''];
 };
 
 // ---- files, images, credentials ----
