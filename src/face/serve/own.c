@@ -151,7 +151,8 @@ static void put_live(const struct json *o, struct buf *out)
 static void put_end(const struct own_run *r, struct buf *out)
 {
         char word[24] = "failed", rest[24] = "";
-        int n = sscanf(r->end, "%23s %23s", word, rest), code = atoi(rest);
+        int n = sscanf(r->end, "%23s %23s", word, rest), code = 0;
+        (void) sscanf(rest, "%3d", &code);
         bool limit = strcmp(word, "limit") == 0, killed = strcmp(word, "signaled") == 0;
         bool gone = n < 1; /* its keeper was killed: nobody wrote how it ended */
         buf_member(out, "end", strcmp(word, "not") == 0 ? "not-started" : word);
