@@ -192,7 +192,7 @@ struct wall_init {
         struct wall_told {
                 _Atomic(pid_t) connector; /* whose lookups are the box's; or 0 */
                 _Atomic(uint32_t) runs;   /* that have begun in the box */
-        } * observer_knows;               /* shared with the observer; NULL: there is none */
+        } * observer_knows;               /* shared with the observer; NULL without one */
         pid_t observer;                   /* serves the root if it is watched; 0: a plain tmpfs */
         uint64_t root_dev, scratch_dev;   /* our own filesystems: mount points are created only there */
         int landlock;                     /* ruleset to enforce */
@@ -292,7 +292,7 @@ int wall_image_clear(const struct wall_init *w, int dir, const char *path, struc
  * requested, or FUSE is not available, and a plain root will do. */
 int wall_front_device(struct wall_init *w, struct err *e);
 int wall_front_open(struct wall_init *w);
-void wall_front_part(const struct wall_init *w); /* init and the observer need no common core any more */
+void wall_front_part(const struct wall_init *w); /* init and the observer need no common core from here on */
 /* The device; and a mount behind it, detached, whose root has this mode. The kernel checks modes, or nobody
  * does before the server. Both return -1 with errno set on error. */
 int wall_fuse_open(void);
@@ -352,7 +352,7 @@ void wall_kill_stragglers(int children); /* every process that is left, until no
 /* task.c: where a path of a task starts: its working directory, a descriptor of it, or our root, which is the
  * box's. Returns an O_PATH descriptor, or -1 with errno set. */
 int wall_task_start(const struct wall_init *w, uint32_t task, int dirfd, const char *path);
-/* The number behind a key of /proc/PROCESS/status, as "\nTgid:"; -1: there is none. */
+/* The number behind a key of /proc/PROCESS/status, as "\nTgid:"; -1 if the text has no such line. */
 long wall_status_number(int proc, const char *process, const char *key);
 /* The process that a task is a thread of; 0: it is gone. */
 uint32_t wall_task_process(const struct wall_init *w, uint32_t task);
@@ -435,7 +435,7 @@ int wall_do_listen(struct wall_init *w, const struct plan_step *s, struct err *e
 int wall_keep_sock(struct wall_init *w, int tree, struct err *e);                  /* root.c */
 /* still_dir.c: a directory that stays as it is. */
 int wall_do_still(struct wall_init *w, const struct plan_step *s, struct err *e);
-bool wall_is_hidden(const struct plan *p, const char *path);                     /* by a mask of its own */
+bool wall_is_hidden(const struct plan *p, const char *path);                     /* by its own mask */
 int wall_do_copy(struct wall_init *w, const struct plan_step *s, struct err *e); /* file_copy.c */
 int wall_do_edit(struct wall_init *w, const struct plan_step *s, struct err *e);
 int wall_do_pin(struct wall_init *w, const struct plan_step *s, struct err *e);

@@ -114,8 +114,8 @@ struct wall_news {
         char target[320], what[640], why[320], permit[512];
 };
 
-/* What was lost, if not an enum effect_kind: the name of a secret, of whatever kind; what was seen, and not
- * denied. */
+/* The thing that was lost, if not an enum effect_kind: the name of a secret, of whatever kind; what was seen,
+ * and not denied. */
 enum { WALL_LOST_SECRET = EFFECT_NONE, WALL_LOST_SEEN = EFFECT_KIND__COUNT, WALL_LOST__COUNT };
 
 struct wall_message {
@@ -296,7 +296,8 @@ struct wall_relayed {
         char causes[WALL_CAUSES];   /* then these */
 };
 int wall_relay(int line, const struct wall_child *c, uint32_t pid, uint32_t id, struct wall_relayed *ret);
-/* Such an order: before the begin, with what the run is handed, and when nothing of it can come any more. */
+/* Such an order: before the begin, with what the run is handed, and when nothing of it can come after that.
+ */
 int wall_label(const struct wall_child *session, const struct label *l);
 /* Sets what causes the requests of this run from here on: ids of records, separated by spaces. */
 int wall_causes(const struct wall_child *session, const char *ids);
@@ -329,7 +330,7 @@ void wall_end(struct wall_child *c, bool force);
 /* A descriptor of its mount namespace: while one is open, init's end does not wait for that of the mounts.
  * -1: this kernel gives none. */
 int wall_mounts(const struct wall_child *c);
-/* Reaps init if it has ended; never waits. Returns true if init does not exist any more. */
+/* Reaps init if it has ended; never waits. Returns true if init no longer exists. */
 bool wall_reap(struct wall_child *c);
 /* Forgets an init that another process reaps. */
 void wall_leave(struct wall_child *c);

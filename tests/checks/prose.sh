@@ -20,7 +20,7 @@ is "no name of a reason is used twice" "$(echo "$names" | sort | uniq -d)" ""
 fragments() { # FILE...
         grep -nE '/\* (Of|By|One whose|What|Who)\b|\b(is none|of its own|any more)\.? *\*/' "$@" /dev/null
 }
-rooms="src/base src/effect src/face/bridge src/face/bwrap src/face/front src/face/mcp src/files src/ledger src/output src/policy src/selftest"
+rooms="src/base src/broker src/effect src/face/bridge src/face/bwrap src/face/front src/face/mcp src/files src/ledger src/output src/policy src/selftest src/wall"
 # shellcheck disable=SC2086
 git ls-files $rooms 2>/dev/null | grep '\.[ch]$' >"$T/rooms" || find $rooms -name '*.[ch]' >"$T/rooms"
 is "no comment is a fragment, in the rooms that were read for it" "$(fragments $(cat "$T/rooms"))" ""

@@ -4,9 +4,9 @@
 #include "broker/egress/http/http.h"
 #include "broker/egress/internal.h"
 
-/* What the run was handed at its start. */
+/* Reads the label of the run's inputs. */
 int labels_take(struct label *ret, struct span text, struct err *e);
-/* What leaves through this door. `method` NULL: bytes. */
+/* Judges an effect through this door. `method` NULL: bytes. */
 struct policy_flow labels_judge_door(const struct broker *b, const struct door *d, const char *method);
 /* At the departure of an effect through f->door. `method` NULL: bytes. */
 struct policy_flow labels_judge(struct flow *f, const char *method);

@@ -346,7 +346,7 @@ static void raise_label(struct broker *b, uint32_t which)
         control_flush(b);
 }
 
-/* What the box is handed has got a label; one that cannot be read is the worst. */
+/* An input of the box has a label; one that cannot be read is the worst. */
 static void join_label(struct broker *b, int fd)
 {
         struct err none;

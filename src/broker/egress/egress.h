@@ -151,7 +151,7 @@ struct egress_row {
         char address[48]; /* reached last */
 };
 
-/* Of a row that was denied, how many since the last PART came from sockets of this group; 0: not known. */
+/* How many denials of a row since the last PART came from sockets of this group; 0: not known. */
 struct egress_part {
         uint64_t group;
         uint32_t index, count;

@@ -80,7 +80,7 @@ static void leave_server(struct flow *f)
 
 static void end_flow(struct flow *f, bool reset);
 
-/* The connection of these streams is over: none of them has a client any more. */
+/* The connection of these streams is over: none of them has a client. */
 static void streams_over(struct flow *f)
 {
         while (f->streams) {
@@ -397,8 +397,9 @@ static enum flow_event tick_flow(struct flow *f)
 
 typedef enum flow_event (*flow_step)(struct flow *f);
 
-/* What is the same in each state of an opaque connection, and of one whose requests are decided one by one,
- * each with its own door and server: that is open while they are pending. An empty entry does nothing. */
+/* The steps that are the same in each state of an opaque connection, and of one whose requests are decided
+ * one by one, each with its own door and server: that is open while they are pending. An empty entry does
+ * nothing. */
 static const flow_step always[2][EVENT__COUNT] = {
         { [EVENT_IO] = wait_io, [EVENT_TICK] = tick_flow, [EVENT_CUT] = cut_flow },
         { [EVENT_RECORDED] = request_recorded,
@@ -409,7 +410,7 @@ static const flow_step always[2][EVENT__COUNT] = {
           [EVENT_CUT] = cut_flow },
 };
 
-/* What is particular to a state. */
+/* The steps that are particular to a state. */
 static const flow_step steps[2][FLOW_STATE__COUNT][EVENT__COUNT] = {
         { [FLOW_RECORDING] = { [EVENT_ACCEPTED] = record_flow, [EVENT_RECORDED] = after_record },
           [FLOW_RESOLVING] = { [EVENT_RESOLVED] = after_resolve, [EVENT_FAILED] = after_failure },

@@ -301,7 +301,7 @@ void accounting_touch(struct broker *b, struct egress_row *r);
 void accounting_seen(struct flow *f, enum egress_seen seen); /* of its row the least counts */
 /* A name was looked up outside: that is egress, even without a connection. */
 void accounting_looked_up(struct broker *b, struct name *n, const char *to);
-/* Of a connection; the row of its name (or NULL) becomes it, if it has had no connection yet. */
+/* The row of a connection; the row of its name (or NULL) becomes it, if it has had no connection yet. */
 struct egress_row *accounting_connected(struct broker *b, const struct name *n, const char *to);
 /* A connection or request of this flow is ended by us, and part of it has left. */
 void accounting_cut(struct flow *f);

@@ -340,7 +340,7 @@ static void lost_server(struct flow *f)
         http_flow_upstream_closed(f->http);
 }
 
-/* What the server sent is about to reach the box; the rest of a request that is still on its way may then
+/* Bytes of the server are about to reach the box; the rest of a request that is still on its way may then
  * hold it. */
 static void request_answered(struct flow *f)
 {

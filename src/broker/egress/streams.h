@@ -4,12 +4,12 @@
 #pragma once
 #include "broker/egress/internal.h"
 
-/* Of the connection: flows whose streams have news go on. */
+/* Continues the flows of a connection whose streams have news. */
 void streams_serve(struct flow *f);
 /* The connection is cut off for this reason: so is every request on it. */
 void streams_cut(struct flow *f, enum effect_reason why);
 
-/* Of the flow of a stream: as a read and a write of its socket would. */
+/* Reads and writes for the flow of a stream, as its socket would. */
 bool streams_take_in(struct flow *f);
 bool streams_give_out(struct flow *f);
 /* The stream is answered: the flow is idle, or (false) there are enough of those. */

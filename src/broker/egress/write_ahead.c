@@ -309,7 +309,7 @@ static void answer_ahead(struct broker *b, struct ahead *a, bool leaves, const c
                 a->open = true;
                 add_cover(b, a);
                 if (!f)
-                        send_outcome(b, a); /* no flow waits for it any more */
+                        send_outcome(b, a); /* no flow waits for it now */
         } else {
                 take_out(b, a);
                 if (f)

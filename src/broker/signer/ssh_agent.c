@@ -96,7 +96,7 @@ static const struct {
         { "sk-ecdsa-sha2-nistp256-cert-v01@openssh.com", "sk-ecdsa-sha2-nistp256@openssh.com", 3 },
 };
 
-/* Of a certificate, the key in it, as ssh-add does. */
+/* A certificate counts as the key in it, as for ssh-add. */
 static void add_key(struct sha256 *s, struct span key)
 {
         struct cursor rest = cursor_of(key);

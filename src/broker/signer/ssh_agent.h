@@ -25,7 +25,7 @@ enum ssh_request ssh_request_read(struct span message, struct ssh_sign *ret_sign
 
 /* "SHA256:..." as ssh-add -l prints it. */
 void ssh_fingerprint(struct span key, char ret[SSH_FINGERPRINT]);
-/* What the signature is for, as far as the bytes say it: one line, inert. */
+/* The purpose of a signature, as far as the bytes tell: one line, inert. */
 void ssh_purpose(struct span data, struct buf *out);
 
 typedef bool ssh_is_permitted(void *ctx, struct span key, struct span comment);

@@ -256,7 +256,7 @@ static int placeholder_bytes(struct work *w, const char *name)
                        : seal_derive(w->key, span_of(context, (size_t) n), w->random, w->length);
 }
 
-/* Of a key of AWS each part has its own shape, and the colons stay. */
+/* Each part of a key of AWS has its own shape, and the colons stay. */
 static void check_shape(struct work *w, enum grant_where where)
 {
         struct span all = span_of(w->secret, w->length);
@@ -273,7 +273,7 @@ static void check_shape(struct work *w, enum grant_where where)
         }
 }
 
-/* What cordon-output looks for. */
+/* Sends the words that cordon-output looks for. */
 static int give_words(struct work *w, enum grant_where where, const char *name)
 {
         struct span word[GRANT_WORDS];

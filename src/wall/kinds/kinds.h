@@ -10,7 +10,7 @@ enum wall_feature {
         WALL_OWN_ROOT = 1 << 0, /* a file tree of its own: a path without a door does not exist; private /tmp,
                                  * home and /proc; edit doors */
         WALL_OWN_NET = 1 << 1,  /* a network of its own: loopback, terminals and sockets are the box's */
-        WALL_OWN_IDS = 1 << 2,  /* user ids of its own */
+        WALL_OWN_IDS = 1 << 2,  /* own user ids */
         WALL_PROGRAMS =
                 1 << 3, /* starts programs of the host; else the command is a module for cordon-wasm */
 };

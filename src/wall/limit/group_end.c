@@ -47,7 +47,7 @@ void limit_run_end(const struct limit_group *g, uint32_t n)
 static void limit_runs_each(int v2, void (*each)(void *ctx, int v2, const char *name), void *ctx)
 {
         DIR_LIST(list, 4096);
-        AUTO_FD(dir, v2 < 0 ? -1 : openat(v2, ".", DIR_FLAGS)); /* an offset of its own */
+        AUTO_FD(dir, v2 < 0 ? -1 : openat(v2, ".", DIR_FLAGS)); /* with its own offset */
         while (dir >= 0 && dir_more(&list, dir) > 0)
                 for (const struct dir_entry *d; (d = dir_next(&list));)
                         if (d->type == DT_DIR && strncmp(d->name, prefix, sizeof prefix - 1) == 0)

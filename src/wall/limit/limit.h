@@ -36,7 +36,7 @@ struct limit_group {
         int v1[CONTROLLER__COUNT];        /* directory descriptors, or -1 */
         int v1_parent[CONTROLLER__COUNT]; /* for rmdir; -1 also if two controllers share a directory */
         int v1_tasks[CONTROLLER__COUNT];  /* open for writing, for limit_group_enter() */
-        int v2_procs;      /* the same of v2, if clone3() cannot start a process in it any more */
+        int v2_procs;      /* the same of v2, if clone3() can no longer start a process in it */
         int v2, v2_parent; /* v2 directory, also for clone3(CLONE_INTO_CGROUP), or -1 */
         int oom_event;     /* becomes readable (v1 eventfd) or has POLLPRI (v2 memory.events) on OOM, or -1 */
         bool holds_memory, holds_procs, counts_cpu; /* what the groups enforce; rlimits do the rest */
@@ -67,7 +67,7 @@ int limit_group_enter(const struct limit_group *g, bool born_in_v2);
 int limit_group_usage(const struct limit_group *g, struct limit_usage *ret);
 /* The group "run-N" below a v2 group, without limits of its own: the kernel knows a socket by the group of
  * the process that made it. Returns its cgroup.procs, open for writing, and the id that sock_diag gives its
- * sockets; -1: there is none. */
+ * sockets; -1 without one. */
 int limit_run_open(const struct limit_group *g, uint32_t n, uint64_t *ret_id);
 /* Removes it, unless processes are left in it: then it goes with the group above it. */
 void limit_run_end(const struct limit_group *g, uint32_t n);

@@ -63,7 +63,7 @@ static bool is_there(int parent, const char *name)
         return faccessat(parent, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-/* What is stale in one hierarchy is removed from all of them. */
+/* A group that is stale in one hierarchy is removed from all of them. */
 static unsigned sweep_one(const struct host_cgroups *h, unsigned i)
 {
         unsigned swept = 0;

@@ -118,7 +118,7 @@ static bool link_is_ours(void)
                ioctl(s, SIOCGIFNAME, &third) < 0 && errno == ENODEV;
 }
 
-/* Of the host's namespace we would see another number, and more than one interface. */
+/* In the host's namespace we would see another number, and more than one interface. */
 static bool only_loopback(const struct wall_init *w)
 {
         AUTO_FD(s, socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));

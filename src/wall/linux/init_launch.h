@@ -41,7 +41,7 @@ struct wall_launch {
 };
 extern const struct block_type wall_launch_type; /* init_plan.c */
 
-/* What the new process gets besides the fields of wall_start; borrowed. */
+/* The new process gets these besides the fields of wall_start; borrowed. */
 struct wall_descriptors {
         int control, keeper, host_proc, plan, spare;
 };

@@ -129,7 +129,7 @@ static int allow_path(const struct rules *r, int at, unsigned rights, const char
         return 0;
 }
 
-/* Does something hidden lie somewhere in it? Then it is a directory with a rule of its own. */
+/* Does something hidden lie somewhere in it? Then the directory has its own rule. */
 static bool has_entries(const struct plan *p, const char *path)
 {
         for (size_t i = 0; i < p->rule_count; i++)

@@ -314,7 +314,7 @@ int wall_payload_namespaces(struct wall_init *w, struct err *e)
         if (w->payload_failed || atomic_load(&w->alive) == 0)
                 return ended_early(w, e);
 
-        /* By its process: a file of /proc would have to be opened for it first. */
+        /* The process names it: a file of /proc would have to be opened first. */
         if ((w->net_ns = (int) syscall(SYS_pidfd_open, w->payload, 0)) < 0)
                 return wall_fail_namespace(e, STAGE_NET, "finding the network namespace");
 

@@ -254,7 +254,7 @@ _Noreturn static void further_main(struct wall_init *w, int line)
 
 static pid_t fork_self(void) { return (pid_t) syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL); }
 
-/* By way of a process that ends at once, so that it is init's child: the filter denies CLONE_PARENT. */
+/* A process that ends at once is in between, so that it is init's child: the filter denies CLONE_PARENT. */
 static void make_spare(struct wall_init *w, pid_t init, int line)
 {
         pid_t between = fork_self();

@@ -107,7 +107,7 @@ const struct door *door_covering(const struct builder *b, const char *path, cons
         return NULL;
 }
 
-/* The door whose mount shows `path`: inside a writable door, a read door has no mount of its own. */
+/* The door whose mount shows `path`: inside a writable door, a read door has no own mount. */
 const struct door *door_mounted_over(const struct builder *b, const char *path)
 {
         for (size_t n = strlen(path); n > 0; n = str_parent(path, n)) {

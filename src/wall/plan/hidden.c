@@ -15,7 +15,7 @@ static void add_name(struct builder *b, struct span path)
         p->held[p->held_count++].path = arena_copy(b->a, path);
 }
 
-/* What lies in the directory of own policies is covered with it. */
+/* A path in the directory of own policies is covered with it. */
 static bool is_covered(const struct builder *b, const char *own)
 {
         for (size_t k = 0; k < PLAN_CONFIG_PATHS; k++) {
@@ -322,7 +322,7 @@ static int refuse_own_socket(struct builder *b, const struct door *d, const stru
         return err_hint(e, "no box may ask for boxes: name another socket");
 }
 
-/* By its name, by the target of a symlink, and as a directory of programs. */
+/* A path is hidden by its name, by the target of a symlink, and as a directory of programs. */
 int build_state_masks(struct builder *b, struct err *e)
 {
         for (size_t i = 0; i < b->door_count; i++) {

@@ -17,7 +17,7 @@
 #include <sys/types.h>
 
 enum { PLAN_SHUT_MAX = 32 }; /* places that open when they are touched */
-/* Of own paths, those from PLAN_OWN_KEY are files, those from PLAN_PLACE_AT the place of a socket. */
+/* Own paths from PLAN_OWN_KEY on are files, those from PLAN_PLACE_AT on the place of a socket. */
 enum { PLAN_OWN_KEY = 2, PLAN_PLACE_AT = 4, PLAN_WORK = 6, PLAN_OWN_PATHS = 7, PLAN_CONFIG_PATHS = 2 };
 
 /* The state of one path of the host. Gathered by run/api/look.c, one per door. */
@@ -30,7 +30,7 @@ struct plan_seen {
         bool copyable;       /* a file of the caller's own in a directory that the caller can write */
         uint64_t bytes;      /* of a file that is copyable */
         bool repository;     /* a directory with a .git in it */
-        uint64_t device;     /* st_rdev of a character device; 0: it is none */
+        uint64_t device;     /* st_rdev of a character device, else 0 */
         bool open_to_all;    /* it: every user may read and write it */
         bool closed;         /* it: the caller may not */
         const struct plan_node *nodes; /* of a `gpu` door: what it opens on this host */
@@ -144,7 +144,7 @@ enum step_kind {
         STEP_MASK,    /* path: hidden by an `except` */
         STEP_EDIT,    /* path: mount point; text: the tree below the private overlay (host path); layer: the
                          overlay's number */
-        STEP_PIN,     /* path: a part of an edit door, mounted over itself with flags of its own */
+        STEP_PIN,     /* path: a part of an edit door, mounted over itself with its own flags */
         STEP_COPY,    /* path: a file in a private directory, copied from text (host path); layer: the copy's
                          number */
         STEP_TRUST,   /* BOX_TRUST itself, BOX_NSS, or a file that BOX_TRUST covers if it exists */
@@ -258,7 +258,7 @@ struct plan {
         size_t held_count;
         uid_t uid, gid;  /* inside */
         bool net;        /* a `net` door: one link to the gateway, on which the broker listens */
-        bool authority;  /* a door opens TLS up: the box trusts an authority of its own */
+        bool authority;  /* a door opens TLS up: the box trusts its own authority */
         uint16_t *ports; /* that the broker listens on, rising, without repeats */
         size_t port_count;
         struct plan_local *locals;

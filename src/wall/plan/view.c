@@ -46,7 +46,7 @@ static bool edited_otherwise(const struct builder *b, const struct door *d)
         return false;
 }
 
-/* A read door inside another that shows the same entry in the same way needs no mount of its own. */
+/* A read door inside another that shows the same entry in the same way needs no own mount. */
 static bool is_redundant(const struct builder *b, const struct door *d)
 {
         if (d->kind == DOOR_EDIT)
@@ -376,7 +376,7 @@ static int program_is_wrong(struct builder *b, size_t i, struct err *e)
         return err_hint(e, "use `%srun %s?` if it may be missing", dashes, as_token(b, d->path));
 }
 
-/* By a line, or as another name of a program in a line: awk may be mawk. */
+/* A line names it, or has another name of the program: awk may be mawk. */
 static bool entry_is_named(const struct builder *b)
 {
         const struct plan_program *g = &b->r->entry;
@@ -581,7 +581,7 @@ static void add_keys(struct builder *b)
         }
 }
 
-/* What a program looks for below ~ is where the door shows it: a door below the caller's home has a link at
+/* A path below ~ is where the door shows it: a door below the caller's home has a link at
  * the same place in the box's. */
 static void add_home_links(struct builder *b)
 {

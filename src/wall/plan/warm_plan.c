@@ -60,7 +60,7 @@ static bool node_serves(const char *const *argv)
         if (argv[1][0] != '-')
                 return strcmp(argv[1], "inspect") != 0 && strcmp(argv[1], "debug") != 0;
 
-        /* What follows is the program's, unless it looks like one more option of node. */
+        /* The rest is the program's, unless it looks like one more option of node. */
         return is_one_of(argv[1], with_value) && argv[2] && argv[2][0] != '-' &&
                (!argv[3] || argv[3][0] != '-');
 }
@@ -162,7 +162,7 @@ static const char **driver_words(struct builder *b, int kind, const char *line, 
         return v;
 }
 
-/* By its name and by its path it is one program, which python3 tells apart by nothing but sys.orig_argv: that
+/* Its name and its path are one program, which python3 tells apart by nothing but sys.orig_argv: that
  * is the driver's to set. Node has process.argv0, which cannot be changed. NULL: not known. */
 static const char **found_path(struct builder *b, int kind)
 {

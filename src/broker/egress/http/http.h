@@ -73,7 +73,7 @@ struct tls_ops {
         /* The side that faces the server: verifies it against the host's trust store for `name`. `http2`:
          * offers it. */
         struct tls_end *(*client)(void *ctx, const char *name, bool is_address, bool http2);
-        /* What both agreed on; of an end that has not, nothing. NULL: HTTP/1.1. */
+        /* The protocol that both agreed on, unknown before that. NULL: HTTP/1.1. */
         enum tls_protocol (*protocol)(const struct tls_end *t);
         void (*free)(struct tls_end *t);
         /* Feeds bytes from the wire; returns 0 or -1. */
@@ -140,7 +140,7 @@ struct http_event { /* text is inert: no control bytes, never a secret */
         bool secret_scrubbed;    /* the server sent a secret back; it was starred out */
         unsigned status;         /* answered to the box; 0: none */
         uint64_t sent, received; /* body bytes each way */
-        /* Of a request that waits to leave: what the box sent, until the next call on the flow. */
+        /* The bytes of a request that waits to leave, until the next call on the flow. */
         struct span head, query, body;
         bool whole; /* `head` and `body` are all of it */
 };

@@ -49,7 +49,7 @@ bool http2_stream_field(struct http2_stream *s, struct span name, struct span va
 void http2_stream_head(struct http2_stream *s, bool ends);                            /* it is whole */
 void http2_stream_data(struct http2_stream *s, struct span data);
 void http2_stream_end(struct http2_stream *s);
-/* What was held back of its answer goes now; half an answer resets it. */
+/* Sends the part of its answer that was held back; half an answer resets it. */
 void http2_stream_release(struct http2_stream *s);
 void http2_stream_drain(struct http2_stream *s, size_t n); /* so much came that goes nowhere */
 

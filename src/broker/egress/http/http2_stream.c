@@ -29,7 +29,7 @@ static void head_done(struct http2_head *h)
                 fifo_done(all[i]);
 }
 
-/* Of a stream that neither side knows any more. */
+/* Neither side knows the stream by now. */
 void http2_stream_free(struct http2_stream *s)
 {
         struct http2_stream **at = &s->c->streams;

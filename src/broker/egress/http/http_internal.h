@@ -116,8 +116,8 @@ struct http_sight {
         uint64_t length;  /* of a message, as far as it is known */
         uint32_t left;    /* of it */
 };
-/* Of a request or an answer; false: the head says that its bytes cannot be seen. The coding of the whole body
- * is http_unpack_kind()'s matter. */
+/* Begins for the head of a request or an answer; false: the head says that its bytes cannot be seen. The
+ * coding of the whole body is http_unpack_kind()'s matter. */
 bool http_sight_begin(struct http_sight *s, const struct http_head *h);
 bool http_sight_pass(struct http_sight *s, struct span in); /* false: what follows is packed */
 bool http_sight_query(struct span query);

@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* What a field names. The kinds from BUCKET on name a resource that the server reads for this request. */
+/* The thing that a field names. The kinds from BUCKET on name a resource that the server reads for this
+ * request. */
 enum named {
         NAMES_NOTHING = 0,
         NAMES_HOST,      /* the connection's host counts: the field is dropped */

@@ -139,7 +139,7 @@ static enum effect_reason object_to_destination(struct http_flow *f)
         return to.allowed && to.door == f->to.door ? REASON_NONE : REASON_DESTINATION_DOOR;
 }
 
-/* Of the credential that the door puts in; 0: it puts in none. */
+/* The bit of the credential that the door puts in; 0 without one. */
 static uint64_t own_bit(const struct http_flow *f)
 {
         const struct http_credential *c = f->to.credential;
@@ -313,7 +313,7 @@ static void put_up(struct http_flow *f, struct span data)
                 fifo_text(&f->upstream.plain, "\r\n");
 }
 
-/* What must not leave in a body, or in frames: the request ends here. */
+/* The request ends here: its body or frames hold bytes that must not leave. */
 static bool may_leave(struct http_flow *f, enum effect_reason why)
 {
         if (!why)

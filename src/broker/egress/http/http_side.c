@@ -51,7 +51,7 @@ static bool settle_side(struct http_side *s, const struct tls_ops *ops)
         return p == TLS_HTTP1 || s->h2;
 }
 
-/* What goes out next: HTTP/1.1 as it is, or as frames. NULL: the other side is broken. */
+/* The next bytes to send: HTTP/1.1 as it is, or as frames. NULL: the other side is broken. */
 static struct fifo *outgoing_fifo(struct http_side *s)
 {
         if (!s->h2)

@@ -94,7 +94,7 @@ static bool pass_messages(struct http_sight *s, struct span in)
 
 /* ---- parts: any line that begins with two hyphens may begin a head ---- */
 
-/* What follows the name and its colon; p NULL: this line is another field. */
+/* The text behind the name and its colon; p NULL: this line is another field. */
 static struct span value_of(struct span line, const char *name)
 {
         size_t n = strlen(name);

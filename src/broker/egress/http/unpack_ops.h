@@ -12,7 +12,7 @@ struct unpack_ops {
         void (*free)(struct unpack *u); /* wipes it */
 };
 
-/* What all of them have; theirs begin with it. */
+/* All of them begin with these members. */
 struct unpack {
         const struct unpack_ops *ops;
         bool fed;   /* a byte came */

@@ -61,7 +61,7 @@ static int check_sni(SSL *ssl, int *alert, void *ctx)
         return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* Of TLS 1.3, the cheapest for a processor first: what passes is opened and sealed once more here. */
+/* The suites of TLS 1.3 stand in the order of their cost: what passes is opened and sealed once more here. */
 static SSL_CTX *new_context(const SSL_METHOD *method)
 {
         static const char suites[] =

@@ -188,7 +188,7 @@ static int gather_entry(struct tree *t, int from, int to, const struct dir_entry
         return error ? error : copy_attributes(t, src, dst);
 }
 
-/* Of the staging directory: every file there has its old name as well. */
+/* Removes an entry of the staging directory: every file there has its old name as well. */
 static int drop_entry(struct tree *t, int from, int to, const struct dir_entry *d, unsigned depth)
 {
         (void) to;

@@ -86,7 +86,7 @@ static struct list *find_dump(uint16_t request, uint8_t family)
         return NULL;
 }
 
-/* What does not fit any more is lost, as it is with the kernel's server. */
+/* Messages that do not fit are lost, as it is with the kernel's server. */
 static void put_bytes(const struct link *l, const void *p, size_t n)
 {
         (void) send(l->end, p, n, MSG_DONTWAIT | MSG_NOSIGNAL);

@@ -204,7 +204,7 @@ static bool find_place(const struct wall_init *w, uint32_t task, int dirfd, uint
         return ret->dir >= 0;
 }
 
-/* On the overlay of an edit door? Every overlay has a device number of its own. */
+/* On the overlay of an edit door? Every overlay has its own device number. */
 static bool is_in_edit_door(const struct wall_init *w, int dir)
 {
         struct stat st, top;

@@ -18,7 +18,7 @@
 
 enum { NAME_MAX_LEN = 64 };
 
-/* "123/rest": the number, and *at after the slash; 0: there is none. */
+/* "123/rest": the number, and *at after the slash; 0 without a number. */
 static uint32_t number_before_slash(const char **at)
 {
         char *end;

@@ -124,8 +124,8 @@ static void hear_cover(struct toucher *t, unsigned which)
 
 /* ---- init's words ---- */
 
-/* By the mount's own descriptor: a name could lead to another one by now. What was kept behind it comes below
- * it first, never on it: a lookup that waits for us holds the lock of its directory. */
+/* The mount's own descriptor is used: a name could lead to another one by now. What was kept behind it comes
+ * below it first, never on it: a lookup that waits for us holds the lock of its directory. */
 static bool take_off(const struct toucher *t, unsigned which)
 {
         const struct wall_init *w = t->w;

@@ -30,7 +30,7 @@ bool watched_connect(uint32_t task, const struct seccomp_data *call, char *ret, 
 unsigned watched_own_loopback(uint32_t task, const struct seccomp_data *call, char *ret, size_t cap);
 /* The name of a task; "" if it is gone. */
 void watched_program(int proc, uint32_t task, char *ret, size_t cap);
-/* What a call would do to its path: read, write or execute. */
+/* The effect of a call on its path: read, write or execute. */
 enum effect_kind watched_kind(const struct seccomp_data *call);
 bool watched_makes(const struct seccomp_data *call); /* would it make a name, and touch none that is there */
 /* Does it have a path to report? An empty one, or none, names the descriptor beside it, or nothing. */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 enum leads {
-        LEADS_THERE = 0, /* through no link any more */
+        LEADS_THERE = 0, /* through no further link */
         LEADS_NOWHERE,   /* round in a circle, or to something that has no path, as a pipe */
         LEADS_TOO_FAR    /* longer than there is room or time for */
 };

@@ -33,7 +33,7 @@ int wall_keep_sock(struct wall_init *w, int tree, struct err *e)
         return 0;
 }
 
-/* By a relative name: an address is short, and no path of the host is walked. */
+/* The name is relative: an address is short, and no path of the host is walked. */
 static int bind_here(const struct wall_init *w, int fd, const char *name)
 {
         struct sockaddr_un at = { .sun_family = AF_UNIX };

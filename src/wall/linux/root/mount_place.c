@@ -142,7 +142,8 @@ static int open_place(struct wall_init *w, const char *path, bool is_dir)
         return openat(dir, last, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* By its name in a directory of ours, which no other process changes. False: must be looked up. */
+/* Attaches it by its name in a directory of ours, which no other process changes. False: must be looked up.
+ */
 static bool attach_here(struct wall_init *w, int tree, const char *path, bool is_dir)
 {
         const char *last;

@@ -251,7 +251,7 @@ static int do_mask(struct wall_init *w, const struct plan_step *s, struct err *e
                 return 0;
 
         if (place < 0 && errno == ELOOP && s->flags & STEP_OPTIONAL)
-                return 0; /* the symlink's target has a step of its own */
+                return 0; /* the symlink's target has its own step */
 
         struct stat st;
         if (place_look(place, &st) < 0) {

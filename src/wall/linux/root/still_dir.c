@@ -43,7 +43,7 @@ static int copy_link(const struct still *t, const char *name)
         return symlinkat(target, t->to, name);
 }
 
-/* What is hidden has a place, and nothing on it. */
+/* A hidden entry has a place, and nothing on it. */
 static int show_entry(const struct still *t, const char *name, bool is_dir)
 {
         char path[PATH_MAX];
@@ -97,7 +97,7 @@ static int show_all(const struct still *t, struct err *e)
         return more < 0 ? wall_fail(e, STAGE_DOORS, "listing %s, in which something is hidden", t->path) : 0;
 }
 
-/* The target of an own directory's symlink has steps of its own. */
+/* The target of an own directory's symlink has its own steps. */
 static int cannot_hide(const struct plan_step *s, struct err *e)
 {
         if (errno == ELOOP && s->flags & STEP_OPTIONAL)

@@ -85,7 +85,7 @@ static bool is_of_edit(const struct wall_init *w, const char *path)
         return false;
 }
 
-/* By its former name; a process that gives another file such a name gets that counted. */
+/* The former name tells; a process that gives another file such a name gets that counted. */
 static bool is_removed_edit(const struct wall_init *w, char *target)
 {
         size_t n = strlen(target);

@@ -17,7 +17,7 @@ enum {
         SECCOMP_INSNS_MAX = 1024, /* room that always suffices for seccomp_compile(); a test holds it */
 };
 
-/* What this box's filter must allow beyond the base set. Zero is the narrowest. */
+/* The filter of this box must allow these beyond the base set. Zero is the narrowest. */
 struct seccomp_ask {
         enum seccomp_arch arch;
         bool net;          /* AF_INET and AF_INET6 stream and datagram sockets */
@@ -137,7 +137,7 @@ struct seccomp_row {
 
 /* Every call that any supported kernel has, on either architecture, exactly once. */
 const struct seccomp_row *seccomp_table(size_t *ret_count);
-/* Of a row of the table: its call, and the reason for the verdict in a few words; never empty. */
+/* The call of a row, and the reason for its verdict in a few words; never empty. */
 const char *seccomp_row_name(const struct seccomp_row *row);
 const char *seccomp_row_reason(const struct seccomp_row *row);
 /* One row of it, or NULL: the architecture has no such call. */
@@ -167,11 +167,11 @@ enum seccomp_renames {
 };
 enum seccomp_renames seccomp_renames(const struct seccomp_data *d);
 enum seccomp_renames seccomp_row_renames(const struct seccomp_row *row);
-/* Of a call that the supervisor was shown: would the filter without `watch` have allowed it? Only then may it
- * continue. Decided by number and arguments, which cannot change any more. */
+/* Would the filter without `watch` have allowed a call that the supervisor was shown? Only then may it
+ * continue. Decided by number and arguments, which can no longer change. */
 bool seccomp_lets_through(const struct seccomp_data *d);
 
-/* Of a call that the supervisor was shown: does it make it for the task, which cannot? */
+/* Does the supervisor make a call that it was shown for the task, which cannot? */
 bool seccomp_on_behalf(const struct seccomp_data *d);
 /* Is it an open? Which argument are the flags, after that of the path; 0: it is not. */
 unsigned seccomp_opens(const struct seccomp_data *d);

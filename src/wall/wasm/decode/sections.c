@@ -202,7 +202,7 @@ static void section_data_count(struct wasm_module *m, struct wasm_reader *r)
 
 enum { SECTION_CUSTOM = 0 };
 
-/* By section id; `order` is the place where it may stand. */
+/* Indexed by section id; `order` is the place where it may stand. */
 static const struct {
         uint8_t order;
         void (*read)(struct wasm_module *, struct wasm_reader *);

@@ -121,7 +121,8 @@ static void run_jobs(struct js *j)
                         (void) report_thrown(j, 0);
 }
 
-/* By its name; else if it is none of the older kind: with `import`, `export` or an outer `await`. */
+/* Its name tells; else it is a module if it is not of the older kind: with `import`, `export` or an outer
+ * `await`. */
 static bool is_module(struct js *j, struct span script)
 {
         size_t n = strlen(j->name);

@@ -52,7 +52,7 @@ static char *take_words(int line, size_t *ret_n)
         return NULL;
 }
 
-/* NULL if there is none. */
+/* NULL without one. */
 static const char **split_words(char *words, size_t n)
 {
         size_t count = 0;

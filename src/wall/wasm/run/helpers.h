@@ -11,7 +11,7 @@ enum wasm_helper {
         HELPER_SHUFFLE,       /* where its lanes are in the module */
         HELPER_VECTOR,        /* opcode, lane << 8 */
         HELPER_VECTOR_MEMORY, /* opcode, lane << 8, offset << 16 */
-        HELPER_OPCODES,       /* one for each instruction that has a helper of its own */
+        HELPER_OPCODES,       /* one for each instruction that has its own helper */
         HELPER__COUNT = HELPER_OPCODES + 26
 };
 extern wasm_helper_fn *const wasm_helpers[HELPER__COUNT];

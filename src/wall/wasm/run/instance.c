@@ -253,7 +253,7 @@ static enum wasm_trap call_host(struct wasm_instance *caller, const struct wasm_
         return t;
 }
 
-/* What the host function calls in turn has its frames behind these slots. */
+/* Functions that the host function calls in turn have their frames behind these slots. */
 enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots)
 {
         struct wasm_store *s = caller->store;

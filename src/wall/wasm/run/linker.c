@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
-/* Of this process: a module cannot have sixty thousand types in one bucket. */
+/* The seed of this process: a module cannot have sixty thousand types in one bucket. */
 static uint32_t hash_seed(void)
 {
         uint32_t seed = 2166136261u;
@@ -206,7 +206,8 @@ static void show_name(struct span s, char ret[static 64])
         ret[n] = '\0';
 }
 
-/* What builds modules for another host, by what they import; a star at the end stands for any letters. */
+/* The tools that build modules for another host, by what those import; a star at the end stands for any
+ * letters. */
 static const struct {
         const char *module, *name, *is, *hint;
 } foreign[] = {

@@ -100,7 +100,7 @@ static inline bool wasm_burn(struct wasm_store *s, uint64_t cost)
  * engines rely on it. */
 enum wasm_trap wasm_call_host(struct wasm_instance *caller, const struct wasm_func *f, uint64_t *slots);
 
-/* What the bulk instructions do, in every engine. They charge the store's fuel. */
+/* The bulk instructions of every engine. They charge the store's fuel. */
 enum wasm_trap wasm_memory_fill(struct wasm_instance *i, uint32_t to, uint32_t byte, uint32_t n);
 enum wasm_trap wasm_memory_copy(struct wasm_instance *i, uint32_t to, uint32_t from, uint32_t n);
 enum wasm_trap wasm_memory_init(struct wasm_instance *i, uint32_t data, uint32_t to, uint32_t from,

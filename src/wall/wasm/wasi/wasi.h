@@ -8,7 +8,7 @@ enum { WASI_FILES = 1024, WASI_IOVS = 1024, WASI_POLLS = 1024 };
 
 struct wasi;
 
-/* What a program gets. All pointers must outlive it. */
+/* The surroundings of a program. All pointers must outlive it. */
 struct wasi_config {
         const char *const *argv; /* NULL-terminated */
         const char *const *envp; /* NULL-terminated */

@@ -94,7 +94,7 @@ int wasi_fstat(int fd, struct stat *ret);
 struct wasi_file *wasi_file(struct wasi *w, uint32_t fd);
 /* Whether it is open, of that kind, and has these rights. */
 enum wasi_errno wasi_file_check(const struct wasi_file *f, enum wasi_takes takes, uint64_t right);
-/* Takes over `f->fd` and stores the lowest free number. Closes it if there is none. */
+/* Takes over `f->fd` and stores the lowest free number. Closes it if all are taken. */
 enum wasi_errno wasi_file_add(struct wasi *w, const struct wasi_file *f, uint32_t *ret);
 enum wasi_filetype wasi_type_of(const struct stat *st);
 /* Fills in type and rights of an open descriptor. */

@@ -36,7 +36,7 @@ static int open_flags(const struct wasi_call *c)
         return flags | (writes ? (reads ? O_RDWR : O_WRONLY) : O_RDONLY);
 }
 
-/* What the door and its rights forbid, before anything is looked up. */
+/* Refuses what the door and its rights forbid, before anything is looked up. */
 static enum wasi_errno check_open(const struct wasi_call *c, int flags)
 {
         const struct wasi_file *dir = c->file;

@@ -163,7 +163,7 @@ WASI_CALL(fd_filestat_set_times)
         return times_of(c, 1, t) ? wasi_result(futimens(c->file->fd, t)) : WASI_INVAL;
 }
 
-/* Of what a path names: its directory is found first, then the name in it. */
+/* Finds the directory of a path first, then the name in it. */
 static enum wasi_errno of_path(const struct wasi_call *c, struct wasi_path *p)
 {
         const uint32_t at[] = { wasi_u32(c, 2), wasi_u32(c, 3) };

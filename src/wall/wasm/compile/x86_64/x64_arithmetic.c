@@ -50,7 +50,7 @@ void x64_divide(struct compiler *c, const struct wasm_insn *x)
         op_push_reg(c, a.type, to);
 }
 
-/* Of zero: the number of bits. */
+/* The count for zero is the number of bits. */
 void x64_count_bits(struct compiler *c, const struct wasm_insn *x)
 {
         bool wide = x->op == WASM_I64_CLZ || x->op == WASM_I64_CTZ;
