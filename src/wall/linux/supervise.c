@@ -484,7 +484,18 @@ static uint64_t deadline_after(const struct watch *t, uint64_t now, uint64_t tim
 
 static bool is_warm(const struct watch *t) { return wall_is_warm(t->w->s->spare, t->w->plan); }
 
-/* What its interpreter used and was denied before is not the run's: a second attempt is reported again. */
+/* Each run has its own reports: a second attempt is reported again. */
+static void forget_reports(struct watch *t)
+{
+        watched_forget(&t->told);
+        memset(t->told_call, 0, sizeof t->told_call);
+        t->calls = 0;
+        t->untold = (struct wall_untold){ 0 };
+        if (t->w->observer_knows)
+                (void) atomic_fetch_add(&t->w->observer_knows->runs, 1);
+}
+
+/* The use and the denials of its interpreter before that are not the run's. */
 static void begin_warm_run(struct watch *t)
 {
         struct wall_sample s;
@@ -493,12 +504,7 @@ static void begin_warm_run(struct watch *t)
 
         t->end.cpu_ns = 0;
         t->starts = false;
-        watched_forget(&t->told);
-        memset(t->told_call, 0, sizeof t->told_call);
-        t->calls = 0;
-        t->untold = (struct wall_untold){ 0 };
-        if (t->w->observer_knows)
-                (void) atomic_fetch_add(&t->w->observer_knows->runs, 1);
+        forget_reports(t);
 }
 
 /* A spare gets its order. */
@@ -510,13 +516,7 @@ static void begin_run(struct watch *t, const struct wall_order *o)
 
         t->runs = true;
         if (t->w->s->spare == WALL_SPARE_MANY) {
-                watched_forget(&t->told); /* each run has its own reports */
-                memset(t->told_call, 0, sizeof t->told_call);
-                t->calls = 0;
-                t->untold = (struct wall_untold){ 0 };
-                if (t->w->observer_knows)
-                        (void) atomic_fetch_add(&t->w->observer_knows->runs, 1);
-
+                forget_reports(t);
                 wall_runs_add(&t->many, o->arg, o->id, until);
                 return;
         }
@@ -724,15 +724,11 @@ static void tell_the_last(struct watch *t)
  * with it. */
 static int tell_end(struct watch *t)
 {
+        const pid_t helpers[] = { t->w->observer, t->w->connector, t->w->mover };
         tell_the_last(t);
-        if (t->w->observer)
-                (void) kill(t->w->observer, SIGKILL);
-
-        if (t->w->connector)
-                (void) kill(t->w->connector, SIGKILL);
-
-        if (t->w->mover)
-                (void) kill(t->w->mover, SIGKILL);
+        for (size_t i = 0; i < sizeof helpers / sizeof *helpers; i++)
+                if (helpers[i])
+                        (void) kill(helpers[i], SIGKILL);
 
         fill_end(t);
         const struct plan_order *order = t->w->s->spare ? wall_spare_order(t->w) : t->w->order;
