@@ -52,7 +52,7 @@ static int raise_priority(struct probe_result *r)
 static int real_time(struct probe_result *r)
 {
         struct sched_param p = { .sched_priority = 1 };
-        return by_reply(r, sched_setscheduler(0, SCHED_FIFO, &p), "real-time scheduling");
+        return by_reply(r, syscall(SYS_sched_setscheduler, 0, SCHED_FIFO, &p), "real-time scheduling");
 }
 
 /* The process that answers denials and samples limits has the box's own user outside: a nice value or a
@@ -81,14 +81,15 @@ static int brake_mask(struct probe_result *r)
         return by_reply(r, sched_setaffinity(pid, sizeof now, &now), r->probe->what);
 }
 
+/* musl answers both calls by itself. */
 static int brake_class(struct probe_result *r)
 {
         pid_t pid = braked_process(r);
         struct sched_param p = { 0 };
-        int now = sched_getscheduler(pid);
+        long now = syscall(SYS_sched_getscheduler, pid);
         if (now < 0)
                 return refused(r, r->probe->what);
-        return by_reply(r, sched_setscheduler(pid, now, &p), r->probe->what);
+        return by_reply(r, syscall(SYS_sched_setscheduler, pid, now, &p), r->probe->what);
 }
 
 static int brake_io(struct probe_result *r)
