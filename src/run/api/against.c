@@ -33,7 +33,7 @@ static bool is_new(struct against *a, const char *text)
         return true;
 }
 
-static void add(struct against *a, struct buf *to, unsigned *count, const char *text)
+static void add_run(struct against *a, struct buf *to, unsigned *count, const char *text)
 {
         if (a->json) {
                 buf_puts(to, *count ? "," : "");
@@ -61,7 +61,7 @@ static void judge_name(struct against *a, const char *name)
                 return;
         a->effects++;
         if (policy_names_host(a->policy, name, a->context.now))
-                add(a, &a->permitted, &a->permitted_count, target);
+                add_run(a, &a->permitted, &a->permitted_count, target);
 }
 
 static void compare_target(struct against *a, const char *target, bool passed)
@@ -87,9 +87,9 @@ static void compare_target(struct against *a, const char *target, bool passed)
         else if (passed && !passes && may_depend(a, &f))
                 a->unknown++;
         else if (passed && !passes)
-                add(a, &a->refused, &a->refused_count, target);
+                add_run(a, &a->refused, &a->refused_count, target);
         else if (!passed && passes)
-                add(a, &a->permitted, &a->permitted_count, target);
+                add_run(a, &a->permitted, &a->permitted_count, target);
 
         policy_effect_done(&f);
 }
@@ -136,7 +136,7 @@ static int read_run(struct against *a, const char *which, char ret_run[LEDGER_ID
         return r;
 }
 
-static void print(const struct against *a, const char *run, struct buf *out)
+static void print_run(const struct against *a, const char *run, struct buf *out)
 {
         if (a->json) {
                 buf_puts(out, "{\"run\":");
@@ -169,7 +169,7 @@ char *cordon_policy_against(cordon_policy *p, const char *run, int json, int *re
         a.seen = malloc(SEEN_MAX * sizeof *a.seen);
         int bad = a.seen ? read_run(&a, run, id, to_err(e)) : err_set(to_err(e), ERR_MEMORY, 0, "no memory");
         if (!bad)
-                print(&a, id, &out);
+                print_run(&a, id, &out);
 
         *ret_refused = (int) a.refused_count;
         free(a.seen);

@@ -115,7 +115,7 @@ static enum effect_reason sensitive_path(enum effect_kind kind, const char *path
 }
 
 /* Why no line is ever proposed for this; the same list as of `cordon learn`. */
-static enum effect_reason never(const struct ledger_view *v, const char *line)
+static enum effect_reason never_proposed(const struct ledger_view *v, const char *line)
 {
         char to[PATH_MAX];
         enum effect_kind kind = effect_kind_find(ledger_member(v->more, "effect"));
@@ -138,7 +138,7 @@ static enum effect_reason never(const struct ledger_view *v, const char *line)
 }
 
 /* As text that a terminal only shows: most of it is the box's own words. */
-static const char *inert(struct diagnosis *d, const char *text)
+static const char *inert_text(struct diagnosis *d, const char *text)
 {
         char shown[1024];
         return arena_str(&d->mem, str_inert(span_str(text), shown, sizeof shown));
@@ -147,7 +147,7 @@ static const char *inert(struct diagnosis *d, const char *text)
 static struct learn_refusal *refusal_for(struct diagnosis *d, struct group *g, const char *what,
                                          const char *program)
 {
-        const char *shown = inert(d, what), *who = inert(d, program);
+        const char *shown = inert_text(d, what), *who = inert_text(d, program);
         if (!shown || !who)
                 return NULL;
 
@@ -190,9 +190,9 @@ static void note_refusal(struct diagnosis *d, struct group *g, struct past_run *
 
         r->setting = setting;
         if (r->line && !r->line[0] && line[0])
-                r->line = inert(d, line);
+                r->line = inert_text(d, line);
 
-        r->never = never(v, line);
+        r->never = never_proposed(v, line);
         if (r->never == REASON_NETWORK)
                 r->line = "a `net` door: `cordon learn` finds out where to";
 
@@ -240,7 +240,7 @@ static void read_effects(struct diagnosis *d)
 
 /* ---- the doors of the policy that was given ---- */
 
-static int split(struct diagnosis *d, struct learn_draft *ret, cordon_error *e)
+static int split_policy(struct diagnosis *d, struct learn_draft *ret, cordon_error *e)
 {
         struct err ignored;
         if (learn_split(span_of(d->o->policy, d->o->policy_len), ret, &ignored) == 0)
@@ -265,7 +265,7 @@ static int judge_doors(struct diagnosis *d, struct group *g, cordon_error *e)
                                            .observed = g->uses.lost ? 0 : g->f.observed,
                                            .need = learn_threshold(LEARN_NEED_RUNS)->value,
                                            .at = api_context(d->policy) };
-        int r = split(d, &draft, e);
+        int r = split_policy(d, &draft, e);
         struct learn_door_use *doors = r < 0 ? NULL : arena_alloc(&d->mem, (draft.n + 1) * sizeof *doors);
 
         for (size_t i = 0; doors && i < draft.n; i++)
@@ -329,7 +329,7 @@ static void add_empty(struct diagnosis *d, const char *digest)
                 (void) group_for(d, &none);
 }
 
-static int gather(struct diagnosis *d, const char *digest, cordon_error *e)
+static int gather_runs(struct diagnosis *d, const char *digest, cordon_error *e)
 {
         if (past_open(d->cx, &d->past, d->o->status, to_err(e)) < 0)
                 return -1;
@@ -406,7 +406,7 @@ char *cordon_diagnose(const cordon_context *cx, const cordon_diagnosis *o, int j
         AUTO_BUF(out);
         int r = load_policy(&d, &digest, e);
         if (r == 0)
-                r = gather(&d, digest, e);
+                r = gather_runs(&d, digest, e);
 
         if (r == 0) {
                 (json ? put_json : put_text)(&d, &out);

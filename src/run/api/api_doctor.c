@@ -30,7 +30,7 @@ static void finding_json(const struct host_finding *f, struct buf *out)
         buf_putc(out, '}');
 }
 
-static const struct host_finding *find(const struct host_finding *f, unsigned n, const char *layer)
+static const struct host_finding *find_layer(const struct host_finding *f, unsigned n, const char *layer)
 {
         for (unsigned i = 0; i < n; i++)
                 if (strcmp(f[i].layer, layer) == 0)
@@ -40,13 +40,14 @@ static const struct host_finding *find(const struct host_finding *f, unsigned n,
 
 static bool is_here(const struct host_finding *f, unsigned n, const char *layer)
 {
-        const struct host_finding *found = find(f, n, layer);
+        const struct host_finding *found = find_layer(f, n, layer);
         return found && found->state != HOST_NO;
 }
 
 static const char *limits_by(const struct host_finding *f, unsigned n)
 {
-        const struct host_finding *memory = find(f, n, "memory limit"), *procs = find(f, n, "process limit");
+        const struct host_finding *memory = find_layer(f, n, "memory limit"),
+                                  *procs = find_layer(f, n, "process limit");
         bool groups = memory && procs && memory->state == HOST_YES && procs->state == HOST_YES;
         return groups ? "control groups" : "rlimits and sampling";
 }
@@ -72,7 +73,7 @@ static int check_next_wall(const struct host_finding *f, unsigned n, struct err 
         return host_facts_quick(&facts, e) < 0 ? -1 : wall_check_host(wall_choice(WALL_AUTO, 1), &facts, e);
 }
 
-static void judge(const struct host_finding *f, unsigned n, struct host_finding *ret)
+static void judge_wall(const struct host_finding *f, unsigned n, struct host_finding *ret)
 {
         struct err e = { 0 };
         const struct host_finding *missing = first_missing(f, n);
@@ -104,7 +105,7 @@ static bool judge_approvals(const cordon_context *cx, struct host_finding *ret)
 /* An overlay can be mounted: also over what the state directory lies on? */
 static void judge_overlay(const cordon_context *cx, struct host_finding *f, unsigned n)
 {
-        struct host_finding *o = (struct host_finding *) (uintptr_t) find(f, n, "overlay");
+        struct host_finding *o = (struct host_finding *) (uintptr_t) find_layer(f, n, "overlay");
         char place[WORK_PLACE_MAX];
         enum work_holding holds = o && o->state == HOST_YES ? work_can_hold(cx, place) : WORK_HOLDS;
         if (holds == WORK_HOLDS)
@@ -127,7 +128,7 @@ char *cordon_doctor(const cordon_context *cx, int json, int *ret_ok)
         unsigned n = 1 + host_probe(cx, f + 1, FINDINGS - 1);
         struct buf out = { 0 };
         judge_overlay(cx, f + 1, n - 1);
-        judge(f + 1, n - 1, &f[0]);
+        judge_wall(f + 1, n - 1, &f[0]);
         n += n < FINDINGS && judge_approvals(cx, &f[n]);
         n += n < FINDINGS && look_gpu_finding(&f[n]);
         *ret_ok = f[0].state == HOST_YES;

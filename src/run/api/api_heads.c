@@ -12,7 +12,7 @@
 enum { PLACE_BYTES = 4200 };
 
 /* Seals what no checkpoint covers yet. A ledger that cannot be sealed keeps its last one. */
-static void seal(const struct cordon_context *cx, const char *place)
+static void seal_ledger(const struct cordon_context *cx, const char *place)
 {
         struct err ignored;
         AUTO_BUF(out);
@@ -20,8 +20,8 @@ static void seal(const struct cordon_context *cx, const char *place)
 }
 
 /* 1 with the note in *ret; 0: it has no ledger yet, or none that is sealed. */
-static int newest(const struct cordon_context *cx, const cordon_head *h, struct buf *text,
-                  struct ledger_note *ret, struct err *e)
+static int newest_note(const struct cordon_context *cx, const cordon_head *h, struct buf *text,
+                       struct ledger_note *ret, struct err *e)
 {
         char place[PLACE_BYTES];
         int n = snprintf(place, sizeof place, "%s/ledger", h->state);
@@ -31,7 +31,7 @@ static int newest(const struct cordon_context *cx, const cordon_head *h, struct 
                 return 0;
 
         if (h->seal)
-                seal(cx, place);
+                seal_ledger(cx, place);
         int r = ledger_note_last(dir, text, ret);
         return r < 0 ? err_set(e, ERR_IO, errno, "the checkpoints of the tenant %.64s cannot be read: %s",
                                h->tenant, strerror(errno))
@@ -47,7 +47,7 @@ static int add_head(struct ledger *l, const struct cordon_context *cx, const cor
         struct ledger_note last;
         struct ledger_record r = ledger_record_of(LEDGER_HEAD, LEDGER_OUTCOME);
         bool dropped = strcmp(when, "dropped") == 0;
-        int got = dropped ? 1 : newest(cx, h, &text, &last, e);
+        int got = dropped ? 1 : newest_note(cx, h, &text, &last, e);
         if (got <= 0)
                 return got;
 

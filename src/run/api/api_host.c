@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-static char *ask(const char *which, enum box_request request, int arg, cordon_error *e)
+static char *ask_box(const char *which, enum box_request request, int arg, cordon_error *e)
 {
         AUTO_BUF(out);
         return box_ask(which, request, arg, &out, to_err(e)) < 0 ? NULL : api_give(&out, to_err(e));
@@ -17,7 +17,7 @@ int cordon_list(void (*each)(void *ctx, const char *json), void *ctx, cordon_err
 {
         return box_list(each, ctx, to_err(e));
 }
-char *cordon_inspect(const char *which, cordon_error *e) { return ask(which, BOX_ASK_STATE, 0, e); }
+char *cordon_inspect(const char *which, cordon_error *e) { return ask_box(which, BOX_ASK_STATE, 0, e); }
 
 static void to_nobody(void *ctx, const void *data, size_t len)
 {
@@ -35,7 +35,7 @@ int cordon_logs(const cordon_context *cx, const char *which, int follow, cordon_
 
 int cordon_stop(const char *which, int signal, cordon_error *e)
 {
-        char *answer = ask(which, BOX_ASK_STOP, signal, e);
+        char *answer = ask_box(which, BOX_ASK_STOP, signal, e);
         free(answer);
         return answer ? 0 : -1;
 }

@@ -98,7 +98,7 @@ static void digest_of(const char *path, char ret[72])
 }
 
 /* Durable before the index changes. */
-static int record(const cordon_context *cx, const struct act *a, struct err *e)
+static int record_act(const cordon_context *cx, const struct act *a, struct err *e)
 {
         char run[32], digest[72];
         uint64_t chance;
@@ -158,7 +158,7 @@ int cordon_label_stamp(const cordon_context *cx, const char *path, const char *l
         }
 
         const struct act a = { real, "stamped", label_text(&l, text), "" };
-        int r = record(cx, &a, to_err(e)) < 0 ? -1 : stamp_add(cx, real, &l, "", to_err(e));
+        int r = record_act(cx, &a, to_err(e)) < 0 ? -1 : stamp_add(cx, real, &l, "", to_err(e));
         if (r == 0)
                 box_label_tell(cx);
         free(real);
@@ -224,7 +224,7 @@ int cordon_label_drop(const cordon_context *cx, const char *path, const char *la
 
         const struct act a = { real, "dropped", label_text(&l, text), reason };
         box_label_settle(cx);
-        int r = check_drop(cx, real, &l, to_err(e)) < 0 || record(cx, &a, to_err(e)) < 0
+        int r = check_drop(cx, real, &l, to_err(e)) < 0 || record_act(cx, &a, to_err(e)) < 0
                         ? -1
                         : stamp_drop(cx, real, &l, to_err(e));
         if (r == 0)

@@ -21,7 +21,7 @@
 
 enum { DEPTH_MAX = 2 };
 
-static void add(struct learn_facts *f, enum learn_fact fact, int64_t n, const char *example)
+static void add_fact(struct learn_facts *f, enum learn_fact fact, int64_t n, const char *example)
 {
         f->n[fact] += n;
         if (n > 0 && example)
@@ -55,8 +55,8 @@ static void add_open_run(struct learn_facts *f, const struct ledger_run *r)
                 return;
 
         (void) ledger_plain(r->id, id, sizeof id);
-        add(f, FACT_UNFINISHED, !ended, id);
-        add(f, FACT_UNKNOWN, unknown, id);
+        add_fact(f, FACT_UNFINISHED, !ended, id);
+        add_fact(f, FACT_UNKNOWN, unknown, id);
 }
 
 static void add_runs(struct learn_facts *f, const struct ledger_runs *t)
@@ -67,13 +67,14 @@ static void add_runs(struct learn_facts *f, const struct ledger_runs *t)
         f->n[FACT_RUNS] = (int64_t) t->n;
         for (size_t i = 0; i < sizeof of_runs / sizeof *of_runs; i++) {
                 uint64_t n = ledger_runs_count(t, of_runs[i].flag, &newest);
-                add(f, of_runs[i].fact, (int64_t) n, newest ? ledger_plain(newest->id, id, sizeof id) : NULL);
+                add_fact(f, of_runs[i].fact, (int64_t) n,
+                         newest ? ledger_plain(newest->id, id, sizeof id) : NULL);
         }
 
         for (size_t i = 0; i < t->n; i++) {
                 const struct ledger_run *r = &t->v[i];
                 bool narrow = ledger_run_is(r, LEDGER_RUN_FAILED) && ledger_run_is(r, LEDGER_RUN_DENIED);
-                add(f, FACT_FAILED_DENIED, narrow, ledger_plain(r->id, id, sizeof id));
+                add_fact(f, FACT_FAILED_DENIED, narrow, ledger_plain(r->id, id, sizeof id));
                 add_open_run(f, r);
                 doors += r->observed ? r->doors : 0;
                 used += r->observed ? (r->used < r->doors ? r->used : r->doors) : 0;
@@ -84,10 +85,10 @@ static void add_runs(struct learn_facts *f, const struct ledger_runs *t)
 
 static void add_sums(struct learn_facts *f, const struct ledger_runs *t)
 {
-        add(f, FACT_ASKED, (int64_t) t->sum[LEDGER_SUM_ASKED], NULL);
-        add(f, FACT_UNANSWERED, (int64_t) t->sum[LEDGER_SUM_EXPIRED], NULL);
-        add(f, FACT_INCIDENTS, (int64_t) t->sum[LEDGER_SUM_INCIDENTS], NULL);
-        add(f, FACT_GAPS, (int64_t) t->sum[LEDGER_SUM_GAPS], NULL);
+        add_fact(f, FACT_ASKED, (int64_t) t->sum[LEDGER_SUM_ASKED], NULL);
+        add_fact(f, FACT_UNANSWERED, (int64_t) t->sum[LEDGER_SUM_EXPIRED], NULL);
+        add_fact(f, FACT_INCIDENTS, (int64_t) t->sum[LEDGER_SUM_INCIDENTS], NULL);
+        add_fact(f, FACT_GAPS, (int64_t) t->sum[LEDGER_SUM_GAPS], NULL);
 }
 
 static void add_verified(const struct cordon_context *cx, struct learn_facts *f, int dir)
@@ -96,9 +97,9 @@ static void add_verified(const struct cordon_context *cx, struct learn_facts *f,
         bool ok = false;
         AUTO_BUF(out);
         if (ledger_verify_host(cx, dir, "", true, &out, &ok, &e) < 0)
-                add(f, FACT_UNREADABLE, 1, e.what);
+                add_fact(f, FACT_UNREADABLE, 1, e.what);
         else if (!ok)
-                add(f, FACT_ALTERED, 1, "cordon ledger verify");
+                add_fact(f, FACT_ALTERED, 1, "cordon ledger verify");
 }
 
 static int add_ledger(const struct cordon_context *cx, struct learn_facts *f, int64_t since_us, struct err *e)
@@ -106,14 +107,14 @@ static int add_ledger(const struct cordon_context *cx, struct learn_facts *f, in
         AUTO_FD(dir, ledger_dir_open(cx, false, e));
         if (dir < 0) {
                 bool is_new = e->code == ERR_GONE || e->sys == ENOENT;
-                add(f, FACT_UNREADABLE, !is_new && f->n[FACT_OPEN_STATE] == 0, e->what);
+                add_fact(f, FACT_UNREADABLE, !is_new && f->n[FACT_OPEN_STATE] == 0, e->what);
                 return 0;
         }
 
         struct ledger_runs t = { 0 };
         struct ledger_log *l = ledger_log_open(dir, e);
         if (!l) {
-                add(f, FACT_UNREADABLE, 1, e->what);
+                add_fact(f, FACT_UNREADABLE, 1, e->what);
                 return 0;
         }
 
@@ -146,7 +147,7 @@ static void add_credential(void *ctx, const struct vault_meta *m)
         };
         struct vault_count *c = ctx;
         for (enum vault_debt d = 0; d < VAULT_DEBT__COUNT; d++)
-                add(c->f, facts[d], vault_owes(m, d, c->now), m->name);
+                add_fact(c->f, facts[d], vault_owes(m, d, c->now), m->name);
 }
 
 static void add_persons(const struct cordon_context *cx, struct learn_facts *f)
@@ -162,11 +163,11 @@ static void add_persons(const struct cordon_context *cx, struct learn_facts *f)
                 char who[32];
                 const struct json *flagged = json_get(p, "flagged");
                 (void) snprintf(who, sizeof who, "uid %lld", (long long) json_int(p, "uid"));
-                add(f, FACT_TIRED, flagged && flagged->type == JSON_TRUE, who);
+                add_fact(f, FACT_TIRED, flagged && flagged->type == JSON_TRUE, who);
         }
 
         for (const struct json *g = gates ? gates->child : NULL; g; g = g->next) {
-                add(f, FACT_STALE_GATES, json_is_true(g, "stale"), json_text(g, "door"));
+                add_fact(f, FACT_STALE_GATES, json_is_true(g, "stale"), json_text(g, "door"));
         }
         json_free(d);
 }
@@ -195,7 +196,7 @@ static void look_at(struct learn_facts *f, int at, const char *name, const char 
         if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
                 return;
 
-        add(f, FACT_OPEN_STATE, is_open_to_others(&st), path);
+        add_fact(f, FACT_OPEN_STATE, is_open_to_others(&st), path);
         if (!S_ISDIR(st.st_mode) || depth > DEPTH_MAX || (depth == 1 && !is_looked_into(name)))
                 return;
 

@@ -32,7 +32,7 @@ static enum learn_look kind_on_host(void *ctx, const char *path)
 }
 
 /* A path that does not exist belongs to its nearest existing directory. */
-static bool real(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
+static bool real_or_above(void *ctx, const char *path, char ret[LEARN_PATH_MAX])
 {
         char part[LEARN_PATH_MAX], found[PATH_MAX];
         const struct teacher *t = ctx;
@@ -208,7 +208,7 @@ static bool names_private_place(const char *const *argv)
         return false;
 }
 
-static void configure(cordon_box *b, struct teacher *t)
+static void configure_box(cordon_box *b, struct teacher *t)
 {
         bool all = t->blind || names_private_place(t->o->argv);
         (void) cordon_box_set(b, CORDON_OBSERVE, all ? "all" : "denials");
@@ -360,7 +360,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
                 not_started(ret, e);
                 r = 0;
         } else {
-                configure(b, t);
+                configure_box(b, t);
                 r = run_box(b, t, l, run, ret, e);
         }
 
@@ -372,7 +372,7 @@ static int run_command(void *ctx, const char *policy, struct learn *l, unsigned 
 /* ---- the learner's view of this host ---- */
 
 /* Can this build hold such a door? Asked of the planner, which knows. */
-static bool holds(const struct teacher *t, const char *line)
+static bool policy_holds(const struct teacher *t, const char *line)
 {
         static const char *const argv[] = { "true", NULL };
         cordon_error e = { 0 };
@@ -439,7 +439,7 @@ static int place_teacher(struct teacher *t, cordon_policy *p, cordon_error *e)
         t->at = api_context(p);
         t->unwatched = access("/dev/fuse", R_OK | W_OK) < 0;
         t->blind = t->unwatched || in_private_place(t->at.work);
-        t->net.holds = holds(t, "net https://cordon.invalid/ GET\n");
+        t->net.holds = policy_holds(t, "net https://cordon.invalid/ GET\n");
         if (api_dummies_begin(&t->dummies, t->o->with, to_err(e)) < 0)
                 return -1;
 
@@ -473,7 +473,7 @@ static void say_last(const struct teacher *t, const struct learn_outcome *last, 
         ret->last = text_of(&out);
 }
 
-static void fill(cordon_learned *ret, const struct learn_result *r, const struct learn_runner *runner)
+static void fill_result(cordon_learned *ret, const struct learn_result *r, const struct learn_runner *runner)
 {
         AUTO_BUF(text);
         AUTO_BUF(closed);
@@ -502,7 +502,7 @@ void cordon_learned_done(cordon_learned *l)
         *l = (cordon_learned){ 0 };
 }
 
-static int finish(cordon_learned *ret, cordon_error *e)
+static int finish_result(cordon_learned *ret, cordon_error *e)
 {
         if (ret->policy && ret->closed && ret->last && ret->refused && ret->refused_json)
                 return 0;
@@ -541,12 +541,12 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
                                    .now = clock_wall_s(),
                                    .blind = t->blind,
                                    .gpu = t->o->gpu,
-                                   .edits = holds(t, "edit {work}\n"),
+                                   .edits = policy_holds(t, "edit {work}\n"),
                                    .nets = t->net.holds && t->o->net != CORDON_LEARN_NET_DENY,
                                    .look = kind_on_host,
                                    .look_ctx = t,
                                    .secrets = teacher_secrets,
-                                   .real = real,
+                                   .real = real_or_above,
                                    .holds_key = teacher_holds_key,
                                    .agreed = teacher_agreed,
                                    .place = t->net.places ? teacher_net_place : NULL,
@@ -563,7 +563,7 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         if (bad == 0) {
                 ret->runs = c.runs;
                 ret->unobserved = t->unwatched;
-                fill(ret, &result, &r);
+                fill_result(ret, &result, &r);
                 ret->doors_before = ret->doors;
                 for (size_t i = 0; i < result.draft.n; i++)
                         ret->doors_before += result.draft.v[i].closed;
@@ -573,21 +573,21 @@ static int learn_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
 
         learn_draft_done(&result.draft);
         learn_free(l);
-        return bad < 0 ? -1 : finish(ret, e);
+        return bad < 0 ? -1 : finish_result(ret, e);
 }
 
 /* Takes the draft of `result`. */
-static int conclude(struct teacher *t, int bad, struct learn_result *result, const struct learn_runner *r,
-                    cordon_learned *ret, cordon_error *e)
+static int conclude_learning(struct teacher *t, int bad, struct learn_result *result,
+                             const struct learn_runner *r, cordon_learned *ret, cordon_error *e)
 {
         if (bad == 0) {
-                fill(ret, result, r);
+                fill_result(ret, result, r);
                 fill_refused(ret, NULL);
                 say_last(t, &result->last, ret);
         }
 
         learn_draft_done(&result->draft);
-        return bad < 0 ? -1 : finish(ret, e);
+        return bad < 0 ? -1 : finish_result(ret, e);
 }
 
 static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
@@ -609,7 +609,7 @@ static int tighten_with(struct teacher *t, cordon_learned *ret, cordon_error *e)
         int bad = learn_tighten(&result.draft, &r, ret->runs, &result, to_err(e));
         for (size_t i = 0; i < result.draft.n; i++)
                 result.complete &= !result.draft.v[i].keep;
-        return conclude(t, bad, &result, &r, ret, e);
+        return conclude_learning(t, bad, &result, &r, ret, e);
 }
 
 static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *e)
@@ -628,11 +628,11 @@ static int tighten_by_log(struct teacher *t, cordon_learned *ret, cordon_error *
         if (bad == 0 && replay)
                 bad = learn_replay(&result.draft, &r, ret->runs, &result, to_err(e));
 
-        return conclude(t, bad, &result, &r, ret, e);
+        return conclude_learning(t, bad, &result, &r, ret, e);
 }
 
-static int teach(const struct cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
-                 cordon_error *e, int (*with)(struct teacher *, cordon_learned *, cordon_error *))
+static int teach_policy(const struct cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
+                        cordon_error *e, int (*with)(struct teacher *, cordon_learned *, cordon_error *))
 {
         struct teacher t = { .cx = cx, .o = o, .from_log = with == tighten_by_log };
         cordon_policy *p = cordon_policy_new(cx);
@@ -648,16 +648,16 @@ static int teach(const struct cordon_context *cx, const cordon_learning *o, cord
 
 int cordon_learn(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
-        return teach(cx, o, ret, e, learn_with);
+        return teach_policy(cx, o, ret, e, learn_with);
 }
 
 int cordon_tighten(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret, cordon_error *e)
 {
-        return teach(cx, o, ret, e, tighten_with);
+        return teach_policy(cx, o, ret, e, tighten_with);
 }
 
 int cordon_tighten_log(const cordon_context *cx, const cordon_learning *o, cordon_learned *ret,
                        cordon_error *e)
 {
-        return teach(cx, o, ret, e, tighten_by_log);
+        return teach_policy(cx, o, ret, e, tighten_by_log);
 }

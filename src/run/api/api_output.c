@@ -23,7 +23,7 @@
 enum { CHECK_MS = 70000, READ_MAX = 1 << 16, SERVICES_MAX = 16 };
 static const uint64_t DEFAULT_MAX = 64 << 20;
 
-static int cannot(struct err *e, const char *what)
+static int cannot_check(struct err *e, const char *what)
 {
         return err_set(e, ERR_IO, errno, "%s: %s", what, strerror(errno));
 }
@@ -102,7 +102,7 @@ static int put_order(const cordon_check *c, struct words *w, struct pipeline_con
         config.n_hosts = w->n_hosts;
         output_order_put(&config, &more, out);
         free((void *) (uintptr_t) schema.p);
-        return out->failed || w->mem.failed ? cannot(e, "making the order to cordon-output") : 0;
+        return out->failed || w->mem.failed ? cannot_check(e, "making the order to cordon-output") : 0;
 }
 
 /* Planted canaries are searched for in any case, the secrets of a run in bytes of its box. */
@@ -112,7 +112,7 @@ static int order_text(const struct checking *k, enum handle_type form, struct ou
         const cordon_box *b = k->b;
         struct words *w = calloc(1, sizeof *w);
         if (!w)
-                return cannot(e, "making the order to cordon-output");
+                return cannot_check(e, "making the order to cordon-output");
 
         int r = 0;
         if (b && b->plan) {
@@ -129,7 +129,7 @@ static int order_text(const struct checking *k, enum handle_type form, struct ou
         return r;
 }
 
-static void wipe(const struct buf *text)
+static void wipe_text(const struct buf *text)
 {
         if (text->p)
                 explicit_bzero(text->p, text->n);
@@ -144,7 +144,7 @@ static int make_order(const struct checking *k, enum handle_type form, bool serv
         const struct output_order_more more = { .serves = serves,
                                                 .become = becomes_another(k->b) ? wall_host_id() : 0 };
         int fd = order_text(k, form, more, &order, e) < 0 ? -1 : fd_memory("check", order.p, order.n);
-        wipe(&order);
+        wipe_text(&order);
         return fd;
 }
 
@@ -158,7 +158,7 @@ static bool make_key(const struct checking *k, enum handle_type form, uint8_t re
         sha256_init(&h);
         sha256_add(&h, order.p, made ? order.n : 0);
         sha256_end(&h, ret);
-        wipe(&order);
+        wipe_text(&order);
         return made;
 }
 
@@ -179,7 +179,8 @@ static int read_whole(int fd, struct buf *out)
         return n < 0 || out->failed ? -1 : 0;
 }
 
-static struct child start(const cordon_context *cx, const int fds[OUTPUT_FDS], unsigned flags, struct err *e)
+static struct child start_check(const cordon_context *cx, const int fds[OUTPUT_FDS], unsigned flags,
+                                struct err *e)
 {
         char path[PATH_MAX];
         if (host_program(cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0) {
@@ -196,14 +197,14 @@ static struct child start(const cordon_context *cx, const int fds[OUTPUT_FDS], u
                                                           .fd_count = OUTPUT_FDS,
                                                           .flags = HOST_SPAWN_APART | flags });
         if (c.pid < 0 && errno != 0)
-                (void) cannot(e, "cordon-output could not be started");
+                (void) cannot_check(e, "cordon-output could not be started");
         return c;
 }
 
 /* Starts it and waits for its end. */
-static int run(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *e)
+static int run_check(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *e)
 {
-        struct child c = start(cx, fds, 0, e);
+        struct child c = start_check(cx, fds, 0, e);
         if (c.pid < 0)
                 return -1;
 
@@ -215,7 +216,7 @@ static int run(const cordon_context *cx, const int fds[OUTPUT_FDS], struct err *
 }
 
 /* 0 if the report says so. */
-static int judge(const struct buf *report, struct err *e)
+static int judge_check(const struct buf *report, struct err *e)
 {
         struct err ignored;
         struct json_doc *d = report->n ? json_parse("report", buf_span(report), &ignored) : NULL;
@@ -244,14 +245,14 @@ static int check_alone(struct checking *k, enum handle_type form, struct err *e)
         if (order < 0)
                 return -1;
         if (report < 0)
-                return cannot(e, "no room for the check");
+                return cannot_check(e, "no room for the check");
 
         const int fds[OUTPUT_FDS] = { in, out, -1, order, report, words_file(k->b) };
-        if (run(k->cx, fds, e) < 0 || read_whole(report, &k->report) < 0)
+        if (run_check(k->cx, fds, e) < 0 || read_whole(report, &k->report) < 0)
                 return -1;
 
-        int r = judge(&k->report, e);
-        return r == 0 && read_whole(out, &k->passed) < 0 ? cannot(e, "reading what passed") : r;
+        int r = judge_check(&k->report, e);
+        return r == 0 && read_whole(out, &k->passed) < 0 ? cannot_check(e, "reading what passed") : r;
 }
 
 static int form_of(const cordon_check *c, enum handle_type *ret, struct err *e)
@@ -265,7 +266,7 @@ static cordon_checks *checks_of(cordon_box *b)
         return b->checks_shared && words_file(b) < 0 ? b->checks_shared : &b->own_checks;
 }
 
-static int check(struct checking *k, struct err *e)
+static int check_text(struct checking *k, struct err *e)
 {
         enum handle_type form;
         if (form_of(k->c, &form, e) < 0)
@@ -275,13 +276,13 @@ static int check(struct checking *k, struct err *e)
         const cordon_checks *s = k->b && !k->c->schema ? checks_of(k->b) : NULL;
         return s && s->ready && is_key(k, form, s->key) &&
                                api_checks_run(s->ready, &what, k->in, &k->passed, &k->report)
-                       ? judge(&k->report, e)
+                       ? judge_check(&k->report, e)
                        : check_alone(k, form, e);
 }
 
 static int hand_out(struct checking *k, char **ret_out, size_t *ret_len, char **ret_report, cordon_error *e)
 {
-        int r = check(k, (struct err *) e);
+        int r = check_text(k, (struct err *) e);
         buf_putc(&k->passed, '\0');
         if (k->report.n)
                 buf_putc(&k->report, '\0');
@@ -332,7 +333,7 @@ static void start_service(const struct checking *k, enum handle_type form, cordo
         const struct api_check_what what = what_of(k->c, form);
         s->started++;
         if (order >= 0 && make_key(k, form, s->key) &&
-            start(k->cx, fds, HOST_SPAWN_ORPHAN, &ignored).pid < 0 && errno == 0)
+            start_check(k->cx, fds, HOST_SPAWN_ORPHAN, &ignored).pid < 0 && errno == 0)
                 s->ready = api_checks_new(TAKE_FD(line), &what);
 }
 

@@ -17,7 +17,7 @@
 
 /* ---- what cannot be parked yet ---- */
 
-static bool asks(const struct cordon_box *b)
+static bool has_asks(const struct cordon_box *b)
 {
         for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));)
                 if (d->ask.on)
@@ -59,7 +59,7 @@ static const struct {
         { copies, "a `write` door for one file copies it when the run starts" },
         { uses_keys, "each use of a key is recorded for its run" },
         { edits, "an `edit` door needs an overlay of its own run" },
-        { asks, "a door with `ask` names the run to its approvers" },
+        { has_asks, "a door with `ask` names the run to its approvers" },
         { is_labelled, "a label belongs to one run" },
         { api_names_credential, "a credential is loaded when the run starts" },
         { watches_egress, "the broker gets the canaries of this run" },

@@ -38,7 +38,7 @@ struct state_names {
         char work[WORK_PLACE_MAX]; /* overlays, if not in the state directory */
 };
 
-static bool covers(const struct door *d, const char *path)
+static bool door_covers(const struct door *d, const char *path)
 {
         return d->path && !d->from_stock && path_under(path, d->path);
 }
@@ -57,14 +57,14 @@ static bool any_covers(const struct door *doors, size_t n, const struct plan_req
 {
         for (size_t i = 0; i < n; i++) {
                 const char *end = doors[i].kind == DOOR_RUN ? r->found[i].real : r->seen[i].real;
-                if (covers(&doors[i], path) || (end && path_under(real, end)))
+                if (door_covers(&doors[i], path) || (end && path_under(real, end)))
                         return true;
         }
         return false;
 }
 
 /* Whether it exists. If not, its future path: the symlinks on the path exist already. */
-static bool resolves(const char *named, char ret[static PATH_MAX])
+static bool path_resolves(const char *named, char ret[static PATH_MAX])
 {
         char up[PATH_MAX];
         for (size_t n = strlen(named), whole = n; n > 0; n = str_parent(named, n)) {
@@ -86,7 +86,7 @@ static void name_key(const struct cordon_context *cx, struct state_names *s, str
 {
         if (vault_key_file(cx, s->key) < 0)
                 return;
-        (void) resolves(s->key, s->key_real);
+        (void) path_resolves(s->key, s->key_real);
         r->state[PLAN_OWN_KEY] = s->key;
         if (strcmp(s->key, s->key_real) != 0)
                 r->state[PLAN_OWN_KEY + 1] = s->key_real;
@@ -125,7 +125,7 @@ static int name_config(const struct cordon_box *b, const struct door *doors, siz
         if (!has_own_doors(doors, n) || api_config_path(b->policy, s->config, sizeof s->config) < 0)
                 return 0;
 
-        bool resolved = resolves(s->config, s->config_real);
+        bool resolved = path_resolves(s->config, s->config_real);
         if (!resolved && !b->dry && any_changes(doors, n, r, s->config, s->config_real) &&
             make_own(s->config, e) < 0)
                 return -1;
@@ -143,7 +143,7 @@ static int name_resident(const struct cordon_box *b, const struct door *doors, s
         if (!has_own_doors(doors, n) || pool_place(b->policy->cx, s->place, sizeof s->place) < 0)
                 return 0; /* or it is in the state directory */
 
-        bool resolved = resolves(s->place, s->place_real);
+        bool resolved = path_resolves(s->place, s->place_real);
         if (!resolved && !b->dry && any_changes(doors, n, r, s->place, s->place_real) &&
             make_own(s->place, e) < 0)
                 return -1;
@@ -166,7 +166,7 @@ static int name_state(const struct cordon_context *cx, const struct door *doors,
         if (!has_own_doors(doors, n) || store_path(cx, s->named, &none) < 0)
                 return 0; /* only stock doors, or nowhere to keep anything: there is nothing to hide */
 
-        bool resolved = resolves(s->named, s->real);
+        bool resolved = path_resolves(s->named, s->real);
         if (!resolved && !dry && any_covers(doors, n, r, s->named, s->real)) {
                 AUTO_FD(dir, store_open(cx, e));
                 if (dir < 0)

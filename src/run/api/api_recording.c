@@ -35,7 +35,7 @@ static int open_dir(const char *path)
         return open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int refuse(const struct cordon_box *b, struct err *e)
+static int refuse_recording(const struct cordon_box *b, struct err *e)
 {
         if (b->c.stage == POLICY_STAGE_MOCK) {
                 (void) err_set(e, ERR_USAGE, 0,
@@ -64,7 +64,7 @@ int api_recording(struct cordon_box *b, struct err *e)
         if (!b->record_file)
                 return 0;
 
-        if (refuse(b, e) < 0)
+        if (refuse_recording(b, e) < 0)
                 return -1;
 
         struct box_recording *r = &b->c.recording;

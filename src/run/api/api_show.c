@@ -9,14 +9,14 @@
 
 /* SAFETY: a door follows symlinks, so their targets count as well. A user who may write to the directory
  * could change them until the start; the same user could have put the file itself there. */
-static enum effect_reason sensitive(const char *path)
+static enum effect_reason sensitive_reason(const char *path)
 {
         char real[PATH_MAX];
         enum effect_reason kind = policy_secret_reason(path);
         return kind || !realpath(path, real) ? kind : policy_secret_reason(real);
 }
 
-static int refuse(const char *path, enum effect_reason kind, struct err *e)
+static int refuse_path(const char *path, enum effect_reason kind, struct err *e)
 {
         char shown[200];
         (void) err_set(e, ERR_POLICY, 0,
@@ -38,9 +38,9 @@ static int put_doors(const cordon_policy *p, const char *const *paths, struct bu
                         return err_set(e, ERR_USAGE, 0, "a path that is shown must be absolute");
                 if (is_shown(p, *paths))
                         continue;
-                enum effect_reason kind = sensitive(*paths);
+                enum effect_reason kind = sensitive_reason(*paths);
                 if (kind)
-                        return refuse(*paths, kind, e);
+                        return refuse_path(*paths, kind, e);
                 buf_puts(lines, "read ");
                 policy_put_token(lines, *paths);
                 buf_putc(lines, '\n');

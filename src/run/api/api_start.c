@@ -112,7 +112,7 @@ static int check_wall(struct cordon_box *b, struct err *e)
         return wall_check_host(wall_of(b), &b->facts, e);
 }
 
-static void spend(struct plan_order *o, enum limit_key k, uint64_t ms)
+static void spend_time(struct plan_order *o, enum limit_key k, uint64_t ms)
 {
         o->limits.value[k] = o->limits.value[k] > ms ? o->limits.value[k] - ms : 1;
 }
@@ -124,8 +124,8 @@ static int make_plan(struct cordon_box *b, struct err *e)
         if (!(b->plan = api_plan(b, wall_of(b), e)))
                 return -1;
 
-        spend(b->plan->order, LIMIT_TIME, b->prepared_ms);
-        spend(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);
+        spend_time(b->plan->order, LIMIT_TIME, b->prepared_ms);
+        spend_time(b->plan->order, LIMIT_CPU, b->prepared_cpu_ms);
         b->c.observe = api_observe(b);
         api_plan_set(b, b->plan);
         return 0;

@@ -99,7 +99,7 @@ static void take_in(struct cordon_box *b, const char *path, struct label *l)
 }
 
 /* False: there is no room for it. */
-static bool add(struct cordon_box *b, const char *path, struct label l)
+static bool add_shut(struct cordon_box *b, const char *path, struct label l)
 {
         for (unsigned i = 0; i < b->c.shut_count; i++)
                 if (path_under(path, b->c.shut[i].path)) {
@@ -131,7 +131,7 @@ struct touching {
 static void shut_or_hand(struct touching *t, const char *path, const struct label *l)
 {
         label_join(&t->known, l);
-        if (label_is_empty(l) || (can_be_shut(t->b, path, t->cwd) && add(t->b, path, *l)))
+        if (label_is_empty(l) || (can_be_shut(t->b, path, t->cwd) && add_shut(t->b, path, *l)))
                 return;
         label_join(&t->b->c.touch_rest, l);
 }

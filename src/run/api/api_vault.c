@@ -13,7 +13,7 @@
 
 enum { TTL_MOST_S = 50 * 365 * 86400 }; /* far from overflow; the lifetime of a class is far less */
 
-static int text(char *to, size_t cap, const char *from, const char *what, struct err *e)
+static int copy_text(char *to, size_t cap, const char *from, const char *what, struct err *e)
 {
         if (strlen(from) >= cap)
                 return err_set(e, ERR_USAGE, 0, "the %s is too long", what);
@@ -44,7 +44,7 @@ static int read_where(const cordon_credential *c, struct vault_meta *m, struct e
 
         return c->body || c->sigv4
                        ? 0
-                       : text(m->field, sizeof m->field, c->query ? c->query : c->basic, "name", e);
+                       : copy_text(m->field, sizeof m->field, c->query ? c->query : c->basic, "name", e);
 }
 
 static int read_name(const cordon_credential *c, struct vault_meta *m, struct err *e)
@@ -53,7 +53,7 @@ static int read_name(const cordon_credential *c, struct vault_meta *m, struct er
                 (void) err_set(e, ERR_USAGE, 0, "invalid credential name");
                 return err_hint(e, "letters, digits, . _ and -, at most %d", GRANT_NAME - 1);
         }
-        return text(m->name, sizeof m->name, c->name, "name", e);
+        return copy_text(m->name, sizeof m->name, c->name, "name", e);
 }
 
 static int read_meta(const cordon_credential *c, struct vault_meta *m, struct err *e)
@@ -62,7 +62,7 @@ static int read_meta(const cordon_credential *c, struct vault_meta *m, struct er
         AUTO_BUF(line);
         const char *env = c->env || !c->sigv4 ? c->env : VAULT_AWS_VARIABLES;
         if (read_name(c, m, e) < 0 || read_where(c, m, e) < 0 ||
-            (env && text(m->env, sizeof m->env, env, "variable", e) < 0) ||
+            (env && copy_text(m->env, sizeof m->env, env, "variable", e) < 0) ||
             vault_form_read(c->file, c->form, m, e) < 0)
                 return -1;
 
@@ -96,7 +96,7 @@ static int read_protect(const struct cordon_context *cx, const cordon_credential
                 return err_set(e, ERR_USAGE, 0, "a key file is an absolute path, with --protect file");
 
         if (c->key_file)
-                return text(q->key_file, sizeof q->key_file, c->key_file, "path", e);
+                return copy_text(q->key_file, sizeof q->key_file, c->key_file, "path", e);
 
         /* Needed only if the vault does not exist yet and a file is to protect it: cordon-vault reports it
          * then. */
@@ -110,8 +110,8 @@ static int read_protect(const struct cordon_context *cx, const cordon_credential
         return 0;
 }
 
-static int fill(const struct cordon_context *cx, struct vault_request *q, enum vault_op op,
-                const cordon_credential *c, struct err *e)
+static int fill_request(const struct cordon_context *cx, struct vault_request *q, enum vault_op op,
+                        const cordon_credential *c, struct err *e)
 {
         q->op = op;
         if (c->ttl_s > TTL_MOST_S)
@@ -124,19 +124,20 @@ static int fill(const struct cordon_context *cx, struct vault_request *q, enum v
         if (c->scope && vault_scope_read(c->scope, q->meta.scope, e) < 0)
                 return -1;
 
-        if (c->secret_env && text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0)
+        if (c->secret_env && copy_text(q->from_env, sizeof q->from_env, c->secret_env, "variable", e) < 0)
                 return -1;
 
         return read_protect(cx, c, q, e);
 }
 
-static int send(const struct cordon_context *cx, enum vault_op op, const cordon_credential *c, struct err *e)
+static int send_request(const struct cordon_context *cx, enum vault_op op, const cordon_credential *c,
+                        struct err *e)
 {
         struct vault_request *q = calloc(1, sizeof *q);
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
-        int bad = fill(cx, q, op, c, e);
+        int bad = fill_request(cx, q, op, c, e);
         if (!bad)
                 bad = vault_work(cx, q, c->secret_env ? -1 : c->secret_fd, c->passphrase_fd, e);
 
@@ -146,14 +147,14 @@ static int send(const struct cordon_context *cx, enum vault_op op, const cordon_
 
 int cordon_vault_add(const cordon_context *cx, const cordon_credential *c, cordon_error *e)
 {
-        return send(cx, VAULT_ADD, c, to_err(e));
+        return send_request(cx, VAULT_ADD, c, to_err(e));
 }
 int cordon_vault_rotate(const cordon_context *cx, const cordon_credential *c, cordon_error *e)
 {
         if (c->secret_fd < 0 && !c->secret_env && c->scope && c->ttl_s == 0)
-                return send(cx, VAULT_SCOPE, c, to_err(e));
+                return send_request(cx, VAULT_SCOPE, c, to_err(e));
 
-        return send(cx, VAULT_ROTATE, c, to_err(e));
+        return send_request(cx, VAULT_ROTATE, c, to_err(e));
 }
 int cordon_vault_remove(const cordon_context *cx, const char *name, cordon_error *e)
 {
@@ -169,7 +170,7 @@ struct listing {
         int64_t now;
 };
 
-static void binding(const struct vault_meta *m, struct buf *out)
+static void put_binding(const struct vault_meta *m, struct buf *out)
 {
         if (m->where == GRANT_HEADER)
                 buf_printf(out, "header %s: %s{}%s", m->field, m->before, m->after);
@@ -209,7 +210,7 @@ static void list_entry(void *ctx, const struct vault_meta *m)
                 buf_printf(&l->out, "%-20s %-5s %-20s %-8s %-8s %s\n", "NAME", "CLASS", "VARIABLE", "EXPIRES",
                            "USES", "WHERE");
 
-        binding(m, &where);
+        put_binding(m, &where);
         if (m->expires && m->expires <= l->now)
                 (void) snprintf(left, sizeof left, "over");
         else if (m->expires)

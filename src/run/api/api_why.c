@@ -329,7 +329,7 @@ static void door_text(const char *label, const struct door *d, struct buf *out)
         buf_putc(out, '\n');
 }
 
-static bool answers(const struct refusal *r, const char *layer)
+static bool layer_answers(const struct refusal *r, const char *layer)
 {
         for (size_t i = 0; i < 3 && r->layers[i]; i++)
                 if (strcmp(r->layers[i], layer) == 0)
@@ -345,7 +345,7 @@ static void refusal_text(const struct refusal *r, bool absent, struct buf *out)
 
         if (strcmp(r->answer, "empty") == 0 && absent)
                 buf_printf(out, " (made outside while a box runs, it would %s)\n",
-                           answers(r, "landlock") ? "be seen and not be read" : "not be seen");
+                           layer_answers(r, "landlock") ? "be seen and not be read" : "not be seen");
         else if (strcmp(r->answer, "empty") == 0)
                 buf_puts(out,
                          " (a program inside sees a place of the box's own, without the host's files)\n");
@@ -502,7 +502,7 @@ static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
         return 0;
 }
 
-static int ask(struct asked *q, cordon_policy *p, struct err *e)
+static int ask_policy(struct asked *q, cordon_policy *p, struct err *e)
 {
         q->d = api_decide(p, &q->f);
         q->asked_path = q->f.target;
@@ -534,7 +534,7 @@ char *cordon_policy_why(cordon_policy *p, const char *effect, int json, int *ret
                 return NULL;
 
         AUTO_BUF(out);
-        int r = ask(&q, p, to_err(e));
+        int r = ask_policy(&q, p, to_err(e));
         *ret_allowed = r == 0 && is_allowed(&q);
         if (r == 0)
                 (json ? why_json : why_text)(&q, &out);

@@ -369,7 +369,7 @@ static void wait_in_session(cordon_box *b, int timeout_ms)
         (void) cordon_box_step(b->session);
 }
 
-static void turn(cordon_box *b, int timeout_ms)
+static void take_turn(cordon_box *b, int timeout_ms)
 {
         if (b->session && b->session->box && b->box && timeout_ms != 0) {
                 wait_in_session(b, timeout_ms);
@@ -391,7 +391,7 @@ int cordon_box_start(cordon_box *b, cordon_error *pe)
                 return -1;
 
         while (!b->over && !cordon_box_is_up(b))
-                turn(b, -1);
+                take_turn(b, -1);
 
         if (!b->start_failed)
                 return 0;
@@ -460,7 +460,7 @@ int cordon_box_wait(cordon_box *b, int timeout_ms)
                 return -1;
 
         if (!b->over)
-                turn(b, timeout_ms);
+                take_turn(b, timeout_ms);
 
         return b->over;
 }

@@ -48,7 +48,7 @@ static int make_random(char *ret, unsigned n, struct err *e)
         return 0;
 }
 
-static struct api_canary *add(struct cordon_box *b)
+static struct api_canary *next_canary(struct cordon_box *b)
 {
         return b->c.canary_count < API_CANARIES_MAX ? &b->canaries[b->c.canary_count] : NULL;
 }
@@ -56,7 +56,7 @@ static struct api_canary *add(struct cordon_box *b)
 static int add_own(struct cordon_box *b, struct err *e)
 {
         for (size_t i = 0; i < API_CANARIES_OWN; i++) {
-                struct api_canary *c = add(b);
+                struct api_canary *c = next_canary(b);
                 if (!c)
                         return err_set(e, ERR_LIMIT, 0, "more than %d canaries", API_CANARIES_MAX);
                 *c = (struct api_canary){ .form = i + 1 };
@@ -110,7 +110,7 @@ int api_planted_each(const struct cordon_context *cx,
 static int add_planted(void *ctx, const char *path, const char *value)
 {
         struct cordon_box *b = ctx;
-        struct api_canary *c = add(b);
+        struct api_canary *c = next_canary(b);
         if (!c || strlen(value) >= sizeof c->value)
                 return 0; /* `cordon vault canary` plants no more than these */
 
@@ -197,7 +197,7 @@ static bool still_there(const char *path, const char *value)
 }
 
 /* One whose file is gone or was changed is none any more. */
-static int keep(void *ctx, const char *path, const char *value)
+static int keep_canary(void *ctx, const char *path, const char *value)
 {
         struct listing *l = ctx;
         if (!still_there(path, value))
@@ -266,13 +266,13 @@ int cordon_vault_canary(const cordon_context *cx, const char *path, cordon_error
                 return err_set(e, ERR_USAGE, ENAMETOOLONG, "%s: %s", path, strerror(ENAMETOOLONG));
 
         buf_putc(&l.json, '[');
-        int r = api_planted_each(cx, keep, &l, e);
+        int r = api_planted_each(cx, keep_canary, &l, e);
         if (r == 0 && l.count >= API_CANARIES_MAX - API_CANARIES_OWN)
                 r = err_set(e, ERR_LIMIT, 0, "%u canaries are planted already, which is the most", l.count);
         if (r == 0)
                 r = make_random(value, form_of(whole)->length, e);
         if (r == 0 && (r = make_file(whole, value, e)) == 0) {
-                (void) keep(&l, whole, value);
+                (void) keep_canary(&l, whole, value);
                 buf_puts(&l.json, "]\n");
                 r = l.json.failed ? err_set(e, ERR_MEMORY, 0, "out of memory")
                                   : write_list(cx, buf_span(&l.json), e);
@@ -287,7 +287,7 @@ int cordon_vault_canary(const cordon_context *cx, const char *path, cordon_error
 char *cordon_vault_canaries(const cordon_context *cx, cordon_error *pe)
 {
         struct listing l = { 0 };
-        int r = api_planted_each(cx, keep, &l, to_err(pe));
+        int r = api_planted_each(cx, keep_canary, &l, to_err(pe));
         buf_done(&l.json);
         buf_puts(&l.text, "");
         if (r == 0)

@@ -74,7 +74,7 @@ static int take_process(struct api_checks *a)
 static bool is_later(void) { return errno == EAGAIN || errno == EINTR || errno == ENOBUFS; }
 
 /* What is left of `in`; its end is told once. A process that reads no more has its verdict on the way. */
-static void give(int fd, struct span *in, bool *told)
+static void give_input(int fd, struct span *in, bool *told)
 {
         enum { MOST = OUTPUT_PACKET - 1 };
         while (in->n) {
@@ -90,7 +90,7 @@ static void give(int fd, struct span *in, bool *told)
 }
 
 /* False: nothing more comes. */
-static bool take(int fd, struct buf *passed, struct buf *report)
+static bool take_output(int fd, struct buf *passed, struct buf *report)
 {
         char packet[OUTPUT_PACKET];
         for (;;) {
@@ -120,9 +120,9 @@ bool api_checks_run(struct api_checks *a, const struct api_check_what *what, str
                 return false;
 
         while (more && clock_mono_ns() < until) {
-                give(fd, &in, &told);
+                give_input(fd, &in, &told);
                 (void) fd_await(fd, (short) (POLLIN | (told ? 0 : POLLOUT)), 1000);
-                more = take(fd, passed, report) && passed->n / 8 <= what->max;
+                more = take_output(fd, passed, report) && passed->n / 8 <= what->max;
         }
         if (more)
                 report->n = 0; /* it is not whole */

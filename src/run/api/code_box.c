@@ -53,7 +53,7 @@ static int write_rules(const struct cordon_box *b, struct buf *ret, struct err *
         return 0;
 }
 
-static void hear(void *ctx, int stream, const void *data, size_t len)
+static void hear_output(void *ctx, int stream, const void *data, size_t len)
 {
         if (stream == 1)
                 buf_add(ctx, data, len);
@@ -76,8 +76,8 @@ static int digest_of(const char *path, char ret[65])
         return 0;
 }
 
-static int run(struct cordon_box *of, cordon_policy *p, const char *const *argv, struct buf *out,
-               struct err *e)
+static int run_compiler(struct cordon_box *of, cordon_policy *p, const char *const *argv, struct buf *out,
+                        struct err *e)
 {
         cordon_box *b = cordon_box_new(p);
         if (!b || cordon_box_command(b, argv) < 0 || cordon_box_set(b, CORDON_LEDGER, "off") < 0 ||
@@ -86,7 +86,7 @@ static int run(struct cordon_box *of, cordon_policy *p, const char *const *argv,
                 return err_set(e, ERR_MEMORY, ENOMEM, "no memory for the compiler");
         }
 
-        cordon_box_on_output(b, hear, out);
+        cordon_box_on_output(b, hear_output, out);
         int r = cordon_box_start(b, (cordon_error *) (void *) e);
         while (r == 0 && cordon_box_wait(b, -1) == 0)
                 ;
@@ -137,8 +137,8 @@ static void make_command(const struct cordon_box *b, const struct api_engine *x,
         v[n] = NULL;
 }
 
-static int compile(struct cordon_box *b, const struct api_engine *engine, const char *module, struct buf *out,
-                   struct err *e)
+static int compile_module(struct cordon_box *b, const struct api_engine *engine, const char *module,
+                          struct buf *out, struct err *e)
 {
         cordon_error *pe = (cordon_error *) (void *) e;
         struct command c;
@@ -154,7 +154,7 @@ static int compile(struct cordon_box *b, const struct api_engine *engine, const 
         make_command(b, engine, module, &c);
         int r = cordon_policy_add_text(p, "cordon-wasm", buf_str(&text), text.n, pe) == 0 &&
                                 cordon_policy_show(p, shown, pe) == 0
-                        ? run(b, p, c.argv, out, e)
+                        ? run_compiler(b, p, c.argv, out, e)
                         : -1;
         cordon_policy_free(p);
         return r;
@@ -188,7 +188,7 @@ int cordon_box_prepare(cordon_box *b, cordon_error *pe)
                 return err_set(e, ERR_IO, errno, "%s cannot be read: %s", module, strerror(errno));
 
         AUTO_BUF(code);
-        if (compile(b, &engine, module, &code, e) < 0)
+        if (compile_module(b, &engine, module, &code, e) < 0)
                 return -1;
 
         const struct code_entry x = { name, digest, span_of(buf_str(&code), code.n) };

@@ -101,7 +101,7 @@ static void remove_over(int dir, struct entry *v, size_t n)
 }
 
 /* The oldest go. */
-static void prune(int dir)
+static void prune_store(int dir)
 {
         enum { SEEN = 4 * MOST_ENTRIES };
         struct entry *v = calloc(SEEN, sizeof *v);
@@ -166,6 +166,6 @@ int code_keep(const struct cordon_context *cx, const struct code_entry *x, struc
         if (write_entry(dir, x->name, x->code) < 0)
                 return err_set(e, ERR_IO, errno, "the code cannot be kept: %s", strerror(errno));
 
-        prune(dir);
+        prune_store(dir);
         return 0;
 }

@@ -111,7 +111,7 @@ static void make_grant(const struct cordon_context *cx, const struct api_dummies
 }
 
 /* Doors may name other credentials than the requested ones: those get a dummy as well. */
-static int collect(const struct cordon_box *b, struct api_dummies *all, struct err *e)
+static int collect_names(const struct cordon_box *b, struct api_dummies *all, struct err *e)
 {
         for (const struct door *d = NULL; (d = policy_door_of(b->policy->checked, DOOR_NET, d));)
                 if (d->net.credential && add_dummy(all, d->net.credential, e) < 0)
@@ -141,7 +141,7 @@ int api_dummies_give(struct cordon_box *b, const struct api_dummies *d, struct e
 {
         struct api_dummies all = *d;
         int ends[2];
-        if (collect(b, &all, e) < 0)
+        if (collect_names(b, &all, e) < 0)
                 return -1;
 
         if (all.count == 0)

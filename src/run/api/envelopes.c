@@ -52,7 +52,7 @@ static bool is_outgoing(const struct json *root)
         return !handle || strncmp(json_text(root, "door"), "out ", 4) == 0;
 }
 
-static void look(void *ctx, const char *json, const char *line)
+static void look_at_record(void *ctx, const char *json, const char *line)
 {
         struct sought *s = ctx;
         struct err ignored;
@@ -75,13 +75,13 @@ static void look(void *ctx, const char *json, const char *line)
         json_free(d);
 }
 
-static int find(const cordon_context *cx, const char *run, struct sought *s, cordon_error *e)
+static int find_run(const cordon_context *cx, const char *run, struct sought *s, cordon_error *e)
 {
         static const char *const kinds[] = { "output", "handle" };
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
                 cordon_log_filter f = { .run = run, .kind = kinds[i] };
                 uint64_t cursor = 0;
-                if (cordon_log_each(cx, &f, &cursor, look, s, e) < 0)
+                if (cordon_log_each(cx, &f, &cursor, look_at_record, s, e) < 0)
                         return -1;
                 if (s->found_id[0])
                         return 0;
@@ -130,7 +130,7 @@ char *cordon_envelope(const cordon_context *cx, const char *run, const char *mar
         }
 
         sha256_hex(span_of(p, n), s.digest + 7);
-        if (find(cx, run, &s, e) < 0)
+        if (find_run(cx, run, &s, e) < 0)
                 return NULL;
 
         const cordon_check text = { .as = "text", .links = s.as[0] != '\0' }; /* its door judged them */
@@ -165,7 +165,7 @@ int cordon_envelope_verify(const cordon_context *cx, const void *p, size_t n, ch
         if (r == 0) {
                 (void) snprintf(s.digest + 7, sizeof s.digest - 7, "%s", v.sha256);
                 s.id = v.effect;
-                r = find(cx, v.run, &s, e);
+                r = find_run(cx, v.run, &s, e);
         }
         if (r == 0) {
                 struct envelope own = envelope_of(&s);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static int collect(const struct cordon_box *b, struct vault_request *q, struct err *e)
+static int collect_names(const struct cordon_box *b, struct vault_request *q, struct err *e)
 {
         for (const struct door *d = NULL; (d = policy_door_next(b->policy->checked, d));) {
                 const char *name = d->kind == DOOR_NET ? d->net.credential : NULL;
@@ -83,7 +83,7 @@ bool api_names_credential(const struct cordon_box *b)
 
 /* Returns 1 if they are written; 0: the vault is being opened, and api_grants_given() reports it; -1 on
  * error. */
-static int begin(struct cordon_box *b, struct err *e)
+static int begin_grants(struct cordon_box *b, struct err *e)
 {
         if (b->dummies)
                 return api_dummies_give(b, b->dummies, e) < 0 ? -1 : 1;
@@ -98,7 +98,7 @@ static int begin(struct cordon_box *b, struct err *e)
         if (!q)
                 return err_set(e, ERR_MEMORY, 0, "no memory");
 
-        int r = collect(b, q, e);
+        int r = collect_names(b, q, e);
         if (r == 0)
                 r = request_grants(b, q, e);
 
@@ -109,7 +109,7 @@ static int begin(struct cordon_box *b, struct err *e)
 int api_grants(struct cordon_box *b, struct err *e)
 {
         api_grants_done(b); /* of a start that failed: its broker may have read them */
-        return begin(b, e);
+        return begin_grants(b, e);
 }
 
 int api_grants_given(struct cordon_box *b, struct err *e)
@@ -134,7 +134,7 @@ static bool put_variable(const struct cordon_box *b, struct span name, struct sp
 }
 
 /* The text up to the colon, if the variables have one: each of them then holds a part of the placeholder. */
-static struct span cut(const char **text, bool parted)
+static struct span cut_part(const char **text, bool parted)
 {
         size_t n = parted ? strcspn(*text, ":") : strlen(*text);
         struct span part = span_of(*text, n);
@@ -149,8 +149,8 @@ bool api_placeholders(const struct cordon_box *b, const char **v, size_t *n)
                 const char *names = t->env, *values = t->placeholder;
                 bool parted = strchr(t->env, ':') != NULL;
                 for (size_t k = 0; k < GRANT_WORDS && *names; k++) {
-                        struct span name = cut(&names, parted);
-                        if (!put_variable(b, name, cut(&values, parted), v, n))
+                        struct span name = cut_part(&names, parted);
+                        if (!put_variable(b, name, cut_part(&values, parted), v, n))
                                 return false;
                 }
         }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static bool copy(char *to, size_t cap, const char *from)
+static bool copy_text(char *to, size_t cap, const char *from)
 {
         size_t n = strlen(from);
         if (n >= cap)
@@ -66,8 +66,8 @@ int cordon_wasm_export(cordon_box *b, const cordon_wasm_function *f, cordon_erro
 {
         struct err *own = (struct err *) (void *) e;
         struct host_function h;
-        if (!copy(h.module, sizeof h.module, f->module) || !copy(h.name, sizeof h.name, f->name) ||
-            !copy(h.signature, sizeof h.signature, f->signature) || !host_function_holds(&h) || !f->fn)
+        if (!copy_text(h.module, sizeof h.module, f->module) || !copy_text(h.name, sizeof h.name, f->name) ||
+            !copy_text(h.signature, sizeof h.signature, f->signature) || !host_function_holds(&h) || !f->fn)
                 return err_set(own, ERR_USAGE, 0,
                                "a function needs names of up to %d characters and a signature like ii:i",
                                HOST_NAME - 1);

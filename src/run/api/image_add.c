@@ -272,7 +272,7 @@ static int pass_label(const struct adding *a, struct err *e)
         return label_is_empty(&l) ? 0 : stamp_add(a->cx, root, &l, "", e);
 }
 
-static int add(struct adding *a, struct err *e)
+static int add_image(struct adding *a, struct err *e)
 {
         struct unpacker u = { .command = "describe", .read = a->source };
         if (make_dirs(a, e) < 0 || find_source(a, e) < 0 || api_unpack(a->cx, &u, &a->description, e) < 0 ||
@@ -296,7 +296,7 @@ int api_image_add(const struct cordon_context *cx, const struct image_store *s, 
         };
         AUTO_FD(lock, image_store_lock(s, e));
         int r = lock < 0  ? -1
-                : a.parts ? add(&a, e)
+                : a.parts ? add_image(&a, e)
                           : err_set(e, ERR_MEMORY, ENOMEM, "no memory for the image");
         if (lock >= 0)
                 image_store_clear(s);

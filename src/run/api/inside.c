@@ -15,7 +15,7 @@
 
 enum { HOPS_MAX = 40 };
 
-static bool excepts(const struct door *d, const char *path)
+static bool door_excepts(const struct door *d, const char *path)
 {
         for (char **x = d->except; x && *x; x++)
                 if (path_under(path, *x))
@@ -39,7 +39,7 @@ static bool is_shown(const struct checked_policy *c, const char *path, const cha
                         continue;
                 for (enum door_kind k = DOOR_READ; k <= DOOR_WRITE; k++) {
                         const struct door *d = door_at(c, k, span_of(path, n));
-                        if (d && !(k == DOOR_READ && excepts(d, path)))
+                        if (d && !(k == DOOR_READ && door_excepts(d, path)))
                                 return true;
                 }
                 if (path[n] == '/' && door_at(c, DOOR_RUN, span_of(path, n + 1)))
@@ -84,7 +84,7 @@ static bool is_in_layer(const struct checked_policy *c, const char *path)
 {
         for (size_t n = str_parent(path, strlen(path)); n > 0; n = str_parent(path, n)) {
                 const struct door *d = door_at(c, DOOR_EDIT, span_of(path, n));
-                if (d && !excepts(d, path))
+                if (d && !door_excepts(d, path))
                         return true;
         }
         return false;
@@ -139,7 +139,7 @@ static bool follow_one(const struct checked_policy *c, char path[static PATH_MAX
 }
 
 /* False: it leads round in a circle. */
-static bool follow(const struct checked_policy *c, char path[static PATH_MAX])
+static bool follow_links(const struct checked_policy *c, char path[static PATH_MAX])
 {
         bool lost = false;
 
@@ -250,7 +250,7 @@ static bool find_in_box(const struct checked_policy *c, const char *name, char r
                 size_t k = strcspn(at, ":");
                 int n = snprintf(ret, PATH_MAX, "%.*s/%s", (int) k, at, name);
                 at += k;
-                if (n > 0 && n < PATH_MAX && api_is_program(ret) && follow(c, ret) &&
+                if (n > 0 && n < PATH_MAX && api_is_program(ret) && follow_links(c, ret) &&
                     decide_path(c, EFFECT_READ, ret).answer == ANSWER_ALLOW)
                         return true;
         }
@@ -289,7 +289,7 @@ static void judge_starter(const struct checked_policy *c, struct effect *f, stru
 
         bool script = api_interpreter(program, found, sizeof found);
         enum effect_kind kind = script && access(starter, X_OK) == 0 ? EFFECT_RUN : EFFECT_READ;
-        bool led = follow(c, starter);
+        bool led = follow_links(c, starter);
         struct decision s = decide_path(c, kind, starter);
         if (led && s.answer == ANSWER_ALLOW)
                 return;
@@ -317,7 +317,7 @@ static void judge_effect(const struct checked_policy *c, struct effect *f, struc
         if (snprintf(in->path, sizeof in->path, "%s", f->target) >= (int) sizeof in->path)
                 return;
 
-        in->nowhere = !follow(c, in->path);
+        in->nowhere = !follow_links(c, in->path);
         if (in->nowhere)
                 return;
 

@@ -80,7 +80,7 @@ void teacher_net_doors(const struct teacher *t, struct buf *out)
         }
 }
 
-static void probe(struct net_lesson *n, const char *host, uint16_t port)
+static void probe_host(struct net_lesson *n, const char *host, uint16_t port)
 {
         for (unsigned i = 0; i < n->probes; i++)
                 if (n->probe[i].port == port && strcmp(n->probe[i].host, host) == 0)
@@ -165,7 +165,7 @@ struct refused {
         unsigned run;
 };
 
-static void add(struct teacher *t, const struct refused *r, struct learn_access *a, const char *to)
+static void add_refusal(struct teacher *t, const struct refused *r, struct learn_access *a, const char *to)
 {
         a->kind = EFFECT_NET;
         a->program = t->net.several ? "" : t->net.program;
@@ -211,10 +211,10 @@ static void tell_connection(struct teacher *t, const struct refused *r, const ch
         (void) snprintf(host, sizeof host, "%.*s", (int) (colon - to), to);
         if (learn_is_sensitive(&a) || speaks_first((unsigned) port) ||
             is_probed(&t->net, host, (unsigned) port))
-                add(t, r, &a, to);
+                add_refusal(t, r, &a, to);
         else {
-                probe(&t->net, host, (uint16_t) port);
-                add(t, r, &a, NULL);
+                probe_host(&t->net, host, (uint16_t) port);
+                add_refusal(t, r, &a, NULL);
         }
 }
 
@@ -229,10 +229,10 @@ static void tell_name(struct teacher *t, const struct refused *r, const char *na
         if (policy_host(span_str(name), host, &is_address, &why) == 0 && !is_address) {
                 a.path = host;
                 if (!learn_is_sensitive(&a))
-                        probe(&t->net, host, 0);
+                        probe_host(&t->net, host, 0);
         }
 
-        add(t, r, &a, NULL);
+        add_refusal(t, r, &a, NULL);
 }
 
 /* "host:port" of "https://host:port/path". */
@@ -283,7 +283,7 @@ static void tell_request(struct teacher *t, const struct refused *r, const char 
                 a.with = next_credential(t, to);
         }
 
-        add(t, r, &a, to);
+        add_refusal(t, r, &a, to);
 }
 
 static void tell_row(struct teacher *t, const struct refused *r)
@@ -302,7 +302,7 @@ static void tell_row(struct teacher *t, const struct refused *r)
                 AUTO_BUF(text);
                 egress_row_text(row, &text);
                 struct learn_access a = { .kind = EFFECT_NET, .path = buf_str(&text) };
-                add(t, r, &a, NULL);
+                add_refusal(t, r, &a, NULL);
         }
 }
 
@@ -330,7 +330,7 @@ static void tell_silent(struct teacher *t, const struct refused *r, const struct
 
         (void) snprintf(host, sizeof host, "%.*s", (int) (colon - row->to), row->to);
         if (is_probed(&t->net, host, (unsigned) strtoul(colon + 1, NULL, 10)))
-                add(t, r, &a, row->to);
+                add_refusal(t, r, &a, row->to);
 }
 
 void teacher_net_tell(struct teacher *t, struct learn *l, unsigned run, const cordon_box *b)

@@ -122,8 +122,8 @@ static bool runs_here(const struct ledger_log *l, const char *which)
         return ledger_find_run(l, which, run, &ignored) == 0 && box_runs(run);
 }
 
-static int answer(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l, int dir,
-                  const char *arg, struct buf *out, struct err *e)
+static int put_answer(const struct cordon_context *cx, cordon_log_view view, const struct ledger_log *l,
+                      int dir, const char *arg, struct buf *out, struct err *e)
 {
         switch (view) {
         case CORDON_LOG_SHOW:
@@ -161,7 +161,7 @@ static char *answer_noted(const struct cordon_context *cx, cordon_log_view view,
         static const char *const names[] = { "show", "field", "field",  "reached", "reached", "proof",
                                              NULL,   NULL,    "report", "report",  "tiles" };
         AUTO_BUF(out);
-        if (answer(cx, view, l, dir, arg ? arg : "", &out, e) < 0)
+        if (put_answer(cx, view, l, dir, arg ? arg : "", &out, e) < 0)
                 return NULL;
 
         if (view <= CORDON_LOG_TILES && names[view])

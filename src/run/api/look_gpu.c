@@ -19,7 +19,7 @@ static bool is_usable(void *ctx, const char *path)
         return access(path, R_OK | W_OK) == 0 || (strncmp(path, "/dev/", 5) != 0 && access(path, R_OK) == 0);
 }
 
-static bool exists(void *ctx, const char *path)
+static bool node_exists(void *ctx, const char *path)
 {
         (void) ctx;
         return access(path, F_OK) == 0;
@@ -85,7 +85,7 @@ void look_at_gpu(struct arena *mem, const char *chosen, struct plan_seen *ret)
 
         policy_gpu_expand(&ask, &found);
         if (found.n == 0) { /* one that is closed to the caller is reported as that */
-                ask.has = exists;
+                ask.has = node_exists;
                 policy_gpu_expand(&ask, &found);
         }
 

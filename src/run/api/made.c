@@ -64,7 +64,7 @@ bool api_is_made(const struct checked_policy *c, const struct door *d)
 
 bool api_makes_directory(const struct door *d) { return d->directory || str_names_directory(d->path); }
 
-static int make(struct api_made *m)
+static int make_target(struct api_made *m)
 {
         char parent[PATH_MAX];
         size_t k = (size_t) (m->name - m->path);
@@ -92,7 +92,7 @@ static int make_door(struct cordon_box *b, const struct door *d, struct err *e)
         m->name = strrchr(m->path, '/') + 1;
         m->dir = api_makes_directory(d);
         m->edit = d->kind == DOOR_EDIT;
-        if (make(m) == 0) {
+        if (make_target(m) == 0) {
                 m->next = b->made;
                 b->made = m;
                 return 0;

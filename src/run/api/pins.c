@@ -58,7 +58,7 @@ void cordon_box_on_tool_answer(cordon_box *b, void (*fn)(void *ctx, unsigned num
         b->c.on_tool = (struct box_on_tool){ fn, ctx };
 }
 
-static int cannot(struct err *e, const char *name)
+static int cannot_read(struct err *e, const char *name)
 {
         return err_set(e, ERR_IO, errno, "what was accepted of %s: %s", name, strerror(errno));
 }
@@ -102,13 +102,13 @@ char *cordon_pins_read(const cordon_context *cx, const char *name, cordon_error 
                 return calloc(1, 1);
 
         if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > PINS_MAX_BYTES) {
-                (void) cannot(e, name);
+                (void) cannot_read(e, name);
                 return NULL;
         }
 
         char *text = calloc(1, (size_t) st.st_size + 1);
         if (!text || fd_read_all(fd, text, (size_t) st.st_size) < 0) {
-                (void) cannot(e, name);
+                (void) cannot_read(e, name);
                 free(text);
                 return NULL;
         }
@@ -124,14 +124,14 @@ int cordon_pins_write(const cordon_context *cx, const char *name, const char *te
                 return -1;
 
         if (!text)
-                return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? cannot(e, name) : 0;
+                return unlinkat(dir, name, 0) < 0 && errno != ENOENT ? cannot_read(e, name) : 0;
 
         (void) snprintf(temporary, sizeof temporary, ".%s.%d", name, (int) getpid());
         (void) unlinkat(dir, temporary, 0);
         AUTO_FD(fd, openat(dir, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd < 0 || fd_write_all(fd, text, strlen(text)) < 0 || fsync(fd) < 0 ||
             renameat(dir, temporary, dir, name) < 0) {
-                (void) cannot(e, name);
+                (void) cannot_read(e, name);
                 (void) unlinkat(dir, temporary, 0);
                 return -1;
         }

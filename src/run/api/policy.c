@@ -207,7 +207,7 @@ static int load_used(void *ctx, const char *name, struct span *ret, struct err *
         return 0;
 }
 
-static const char *variable(const void *ctx, const char *name)
+static const char *variable_of(const void *ctx, const char *name)
 {
         const cordon_policy *p = ctx;
         return context_get(p->cx, name);
@@ -218,7 +218,7 @@ struct policy_context api_context(const cordon_policy *p)
         return (struct policy_context){ .work = p->work,
                                         .home = p->home,
                                         .now = clock_wall_s(),
-                                        .variable = variable,
+                                        .variable = variable_of,
                                         .variable_ctx = p,
                                         .hold_writes = p->hold_writes,
                                         .default_system = !p->from_file };
@@ -256,7 +256,7 @@ static bool leads_out(void *ctx, const char *path, char *ret, size_t cap)
 
 /* A user's edit door is an overlay in a user namespace, which maps one user and one group; behind a write
  * door the host decides. Root's doors are id-mapped, and files of other users belong to nobody in both. */
-static bool foreign(enum door_kind kind, const char *path, char *ret, size_t cap)
+static bool is_foreign(enum door_kind kind, const char *path, char *ret, size_t cap)
 {
         struct stat st;
         if ((kind == DOOR_WRITE && geteuid() != 0) || stat(path, &st) < 0 ||
@@ -279,7 +279,7 @@ struct checked_policy *api_check_at(cordon_policy *p, int64_t now, struct err *e
         struct workspace w = { p->work, -1 };
         c.leads_out = leads_out;
         c.leads_ctx = &w;
-        c.foreign = foreign;
+        c.foreign = is_foreign;
         c.rules_below = api_rules_below;
         c.rules_ctx = p;
         struct checked_policy *checked = policy_check(p->lines, &c, e);

@@ -161,7 +161,7 @@ static int open_dir(cordon_canary *c, struct err *e)
 }
 
 /* The file of this run, locked before any other process can see it. */
-static int enter(cordon_canary *c)
+static int enter_run(cordon_canary *c)
 {
         uint64_t id;
         if (getrandom(&id, sizeof id, 0) != sizeof id)
@@ -194,7 +194,7 @@ static int pick_locked(cordon_canary *c)
         if (t.all >= c->bound)
                 return 0; /* others are trying it, and how that ends is not known yet */
 
-        if (enter(c) < 0)
+        if (enter_run(c) < 0)
                 return says(c, "%s is not tried: its record cannot be written: %s", c->file, strerror(errno));
 
         return 1;

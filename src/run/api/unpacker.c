@@ -26,7 +26,7 @@ struct unpacker_words {
         struct buf out, err;
 };
 
-static void hear(void *ctx, int stream, const void *data, size_t len)
+static void hear_output(void *ctx, int stream, const void *data, size_t len)
 {
         struct unpacker_words *a = ctx;
         buf_add(stream == 1 ? &a->out : &a->err, data, len);
@@ -52,7 +52,7 @@ static cordon_policy *make_policy(const struct cordon_context *cx, const struct 
 }
 
 /* Its first line is the reason, its second a hint. */
-static int refused(const cordon_result *r, const struct unpacker_words *a, struct err *e)
+static int was_refused(const cordon_result *r, const struct unpacker_words *a, struct err *e)
 {
         char why[300], hint[200];
         const char *text = buf_str(&a->err);
@@ -68,8 +68,8 @@ static int refused(const cordon_result *r, const struct unpacker_words *a, struc
         return k ? err_hint(e, "%s", str_inert(span_of(text + n + 1, k), hint, sizeof hint)) : -1;
 }
 
-static int run(cordon_policy *p, const struct unpacker *u, const char *const *argv, struct unpacker_words *a,
-               struct err *e)
+static int run_unpacker(cordon_policy *p, const struct unpacker *u, const char *const *argv,
+                        struct unpacker_words *a, struct err *e)
 {
         AUTO_FD(in, fd_memory("cordon-unpack", u->input, u->input ? strlen(u->input) : 0));
         cordon_box *b = in < 0 ? NULL : cordon_box_new(p);
@@ -80,7 +80,7 @@ static int run(cordon_policy *p, const struct unpacker *u, const char *const *ar
 
         b->is_unpacker = true;
         cordon_box_stdio(b, 0, in);
-        cordon_box_on_output(b, hear, a);
+        cordon_box_on_output(b, hear_output, a);
         int r = cordon_box_set(b, CORDON_LEDGER, "off") < 0 || cordon_box_set(b, CORDON_OBSERVE, "off") < 0
                         ? err_set(e, ERR_INTERNAL, 0, "an option of the unpacker's box")
                         : cordon_box_start(b, (cordon_error *) (void *) e);
@@ -89,7 +89,7 @@ static int run(cordon_policy *p, const struct unpacker *u, const char *const *ar
 
         const cordon_result *end = cordon_box_result(b);
         if (r == 0 && (end->end != CORDON_EXITED || end->code != 0))
-                r = refused(end, a, e);
+                r = was_refused(end, a, e);
 
         cordon_box_free(b);
         return r;
@@ -107,7 +107,7 @@ int api_unpack(const struct cordon_context *cx, const struct unpacker *u, struct
 
         struct unpacker_words a = { 0 };
         const char *const argv[] = { program, u->command, u->read, u->write, NULL };
-        int r = run(p, u, argv, &a, e);
+        int r = run_unpacker(p, u, argv, &a, e);
         if (r == 0 && (a.out.failed || a.err.failed))
                 r = err_set(e, ERR_MEMORY, ENOMEM, "no memory for the unpacker's answer");
 

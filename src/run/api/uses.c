@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool has(const struct past_texts *t, struct span s)
+static bool has_text(const struct past_texts *t, struct span s)
 {
         for (size_t i = 0; i < t->n; i++)
                 if (span_is(s, t->v[i]))
@@ -14,11 +14,11 @@ static bool has(const struct past_texts *t, struct span s)
         return false;
 }
 
-static void keep(struct past_uses *u, struct past_texts *t, struct span s)
+static void keep_text(struct past_uses *u, struct past_texts *t, struct span s)
 {
         char plain[4096];
         struct span text = span_str(ledger_plain(s, plain, sizeof plain));
-        if (has(t, text))
+        if (has_text(t, text))
                 return;
 
         if (u->most && t->n == u->most) {
@@ -43,9 +43,9 @@ void past_uses_note(struct past_uses *u, const struct ledger_view *v, bool all)
                 return;
 
         if (span_is(v->kind, "net") || span_is(v->kind, "request"))
-                keep(u, &u->dests, v->target);
+                keep_text(u, &u->dests, v->target);
         else if (line.n && span_is(v->result, "door used") && (all || ledger_member(v->more, "own").n))
-                keep(u, &u->used, line);
+                keep_text(u, &u->used, line);
 }
 
 void past_uses_done(struct past_uses *u)

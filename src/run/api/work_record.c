@@ -73,7 +73,7 @@ int api_effects_intent(void *ctx, const struct work_effect *first, size_t count,
 
 /* Later readers of the file find the effect that created it. Never: follows a symlink, opens anything but a
  * regular file. */
-static void stamp(const struct work_effect *x, bool late, const char *id)
+static void stamp_file(const struct work_effect *x, bool late, const char *id)
 {
         char path[PATH_MAX_BYTES];
         const int flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
@@ -128,7 +128,7 @@ void api_effects_add(struct work_effects *f, const struct work_effect *x)
                 ledger_more_text(&r, "before", before);
 
         if (ledger_append(f->ledger, &r, false, id, &none) == 0 && r.digest && !x->linked)
-                stamp(x, f->late, id);
+                stamp_file(x, f->late, id);
 }
 
 /* Returns true if all of it is in the file. Else none of it is: the command that settles the apply reports

@@ -45,7 +45,7 @@ static bool is_over(struct box *b)
 }
 
 /* Nothing is left to wait for but the phases of an end. */
-static int run(struct box *b, struct err *e)
+static int run_payload(struct box *b, struct err *e)
 {
         (void) e;
         return is_over(b);
@@ -56,7 +56,7 @@ static int (*const phases[])(struct box *, struct err *) = {
         [PHASE_ASK] = starting_ask,       [PHASE_TRUST] = starting_trust, [PHASE_CLONE] = starting_clone,
         [PHASE_BIRTH] = starting_birth,   [PHASE_TOLD] = starting_told,   [PHASE_RELEASE] = starting_release,
         [PHASE_PARK] = starting_park,     [PHASE_NAME] = starting_name,   [PHASE_STREAMS] = starting_streams,
-        [PHASE_TOLD_RUN] = starting_told, [PHASE_ORDER] = starting_order, [PHASE_RUN] = run,
+        [PHASE_TOLD_RUN] = starting_told, [PHASE_ORDER] = starting_order, [PHASE_RUN] = run_payload,
         [PHASE_REAP] = ending_reap,       [PHASE_BROKER] = ending_broker, [PHASE_WRITER] = ending_writer,
         [PHASE_GROUPS] = ending_groups,   [PHASE_JUDGE] = ending_judge,   [PHASE_STAMP] = ending_stamp,
         [PHASE_PUBLISH] = ending_publish, [PHASE_RESULT] = ending_result, [PHASE_LEDGER] = ending_ledger,
@@ -64,7 +64,7 @@ static int (*const phases[])(struct box *, struct err *) = {
 };
 _Static_assert(sizeof phases / sizeof *phases == PHASE_OVER, "each phase has its function");
 
-static void enter(struct box *b, enum phase p)
+static void enter_phase(struct box *b, enum phase p)
 {
         b->phase = p;
         b->wait = (struct waiting){ .fd = -1 };
@@ -89,7 +89,7 @@ static void go_on(struct box *b)
                 if (r < 0)
                         b->given_up = true;
 
-                enter(b, r < 0 ? PHASE_REAP : b->phase + 1);
+                enter_phase(b, r < 0 ? PHASE_REAP : b->phase + 1);
         }
 }
 
@@ -186,7 +186,7 @@ static void serve_run(struct box *b, const struct pollfd p[static SLOT__COUNT])
                 keeper_kill_now(b);
 }
 
-static void serve(struct box *b, const struct pollfd p[static SLOT__COUNT])
+static void serve_box(struct box *b, const struct pollfd p[static SLOT__COUNT])
 {
         if (p[SLOT_BROKER].revents)
                 broker_hear(b);
@@ -215,7 +215,7 @@ static void cannot_wait(struct box *b)
         if (b->phase <= PHASE_RUN && b->run.r.out.end != CORDON_FAILED) {
                 (void) err_set(&b->run.r.error, ERR_IO, errno, "waiting for the box: %s", strerror(errno));
                 b->run.r.out.end = CORDON_FAILED;
-                enter(b, PHASE_REAP);
+                enter_phase(b, PHASE_REAP);
         }
 
         go_on(b);
@@ -280,7 +280,7 @@ static const struct timespec *time_left(struct box *b, int timeout_ms, struct ti
         return next == 0 ? NULL : ret;
 }
 
-static int turn(struct box *b, int timeout_ms)
+static int take_turn(struct box *b, int timeout_ms)
 {
         struct pollfd p[SLOT__COUNT];
         struct timespec left;
@@ -293,7 +293,7 @@ static int turn(struct box *b, int timeout_ms)
         if (n < 0 && errno != EINTR)
                 cannot_wait(b);
         else if (n >= 0)
-                serve(b, p);
+                serve_box(b, p);
 
         if (b->epoll >= 0) {
                 fill_wants(b, p);
@@ -340,7 +340,7 @@ static void calm_end(const struct calm *c)
 int box_wait(struct box *b, int timeout_ms)
 {
         struct calm calm = calm_begin();
-        int over = turn(b, timeout_ms);
+        int over = take_turn(b, timeout_ms);
         calm_end(&calm);
         return over;
 }
@@ -362,7 +362,7 @@ static void give_up(struct box *b)
         b->given_up = b->killed = true;
         pump_close(&b->run);
         if (b->phase < PHASE_REAP)
-                enter(b, PHASE_REAP);
+                enter_phase(b, PHASE_REAP);
 
         go_on(b);
 }
@@ -389,7 +389,7 @@ void keeper_see_off(struct box *b)
                 give_up(b);
 
         b->epoll = -1;
-        while (turn(b, -1) == 0)
+        while (take_turn(b, -1) == 0)
                 ;
 
         for (int i = 0; i < 2; i++)

@@ -33,7 +33,7 @@ static int set_lock(int fd, short type, const char *name)
         return fcntl(fd, F_OFD_SETLK, &f);
 }
 
-static int cannot(const char *name, struct err *e)
+static int cannot_name(const char *name, struct err *e)
 {
         (void) err_in(e, "the name %s cannot be kept for this box", name);
         return e->hint[0] ? -1
@@ -48,7 +48,7 @@ int names_claim(struct box *b, struct err *e)
 
         AUTO_FD(dir, store_open(b->c.cx, e));
         if (dir < 0)
-                return cannot(name, e);
+                return cannot_name(name, e);
 
         AUTO_FD(fd, openat(dir, "names", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (fd >= 0 && set_lock(fd, F_WRLCK, name) == 0) {
@@ -59,7 +59,7 @@ int names_claim(struct box *b, struct err *e)
         if (fd < 0 || (errno != EAGAIN && errno != EACCES)) {
                 (void) err_set(e, ERR_IO, errno, "locking `names` in the state directory: %s",
                                strerror(errno));
-                return cannot(name, e);
+                return cannot_name(name, e);
         }
 
         (void) err_set(e, ERR_USAGE, 0, "a running box is already named %s", name);

@@ -363,7 +363,7 @@ static void take_part(struct box *b, const struct egress_part *p)
 }
 
 /* It has nothing more to send: killed, and reaped at the end of the box. */
-static void part(struct box *b, enum box_broker end)
+static void part_with(struct box *b, enum box_broker end)
 {
         fd_close(&b->broker.trust);
         fd_close(&b->broker.control);
@@ -391,7 +391,7 @@ void broker_hear(struct box *b)
                 return;
 
         if (r != 1) {
-                part(b, BROKER_DIED);
+                part_with(b, BROKER_DIED);
                 return;
         }
 
@@ -420,7 +420,7 @@ void broker_hear(struct box *b)
         else if (m.word == EGRESS_SAYS_SETTLED)
                 b->broker.settled = true;
         else if (m.word == EGRESS_SAYS_DONE)
-                part(b, BROKER_DONE);
+                part_with(b, BROKER_DONE);
 }
 
 /* Bounded: it is no faster than we are, unless it is no longer ours. */
@@ -536,7 +536,7 @@ bool broker_finish(struct box *b)
         if (!has_said_all(b))
                 return false;
 
-        part(b, BROKER_DIED);
+        part_with(b, BROKER_DIED);
         if (!child_reap(&b->broker.process, NULL)) {
                 keeper_wait_child(b, &b->broker.process);
                 return false;

@@ -21,7 +21,7 @@ const char *keeper_text(struct run *run, const char *fmt, ...)
         return text ? text : "";
 }
 
-static const char *inert(struct run *run, struct span raw)
+static const char *inert_text(struct run *run, struct span raw)
 {
         char shown[4 * WALL_PATH];
         return keeper_text(run, "%s", str_inert(raw, shown, sizeof shown));
@@ -29,7 +29,7 @@ static const char *inert(struct run *run, struct span raw)
 
 bool keeper_is_inert(struct run *run, const char *text)
 {
-        return strcmp(inert(run, span_str(text)), text) == 0;
+        return strcmp(inert_text(run, span_str(text)), text) == 0;
 }
 
 /* Where programs look for settings of the system, and go on without them. */
@@ -231,7 +231,7 @@ static void note_absent(struct run *run, const char *path, enum effect_kind kind
         if (kind == EFFECT_RUN && is_found_elsewhere(run, path))
                 return;
 
-        const char *shown = inert(run, span_str(path));
+        const char *shown = inert_text(run, span_str(path));
         for (unsigned i = 0; i < run->r.absent_count; i++)
                 if (strcmp(run->r.absent[i], shown) == 0)
                         return;
@@ -378,7 +378,7 @@ static void fill_words(struct run *run, struct effect_row *n)
         const struct effect *f = &n->effect;
         const char *kind = effect_kind_name(f->kind);
         if (effect_kind_has_path(f->kind) && !n->what[0])
-                n->what = keeper_text(run, "%s %s", kind, inert(run, span_str(f->target)));
+                n->what = keeper_text(run, "%s %s", kind, inert_text(run, span_str(f->target)));
 
         AUTO_BUF(argument);
         policy_put_argument(&argument, n->permit);
@@ -485,7 +485,7 @@ void keeper_count_denial(struct run *run, struct effect_row *n)
 const char *keeper_command_name(struct run *run)
 {
         const char *name = run->c->plan->order->argv[0], *slash = strrchr(name, '/');
-        return inert(run, span_str(slash ? slash + 1 : name));
+        return inert_text(run, span_str(slash ? slash + 1 : name));
 }
 
 /* The mechanism that enforced a limit. */
@@ -524,7 +524,7 @@ void keeper_note_limits(struct run *run)
         }
 }
 
-static bool wrote(const struct box_result *r, const char *path)
+static bool wrote_path(const struct box_result *r, const char *path)
 {
         for (unsigned i = 0; i < r->effect_count; i++)
                 if (r->effects[i].effect.kind == EFFECT_WRITE &&
@@ -555,7 +555,7 @@ void keeper_fill_read(struct run *run, struct effect_row *n, const char *path, c
 
 static const char *program_of(struct run *run, const struct wall_denial *d)
 {
-        return inert(run, span_of(d->program, strnlen(d->program, sizeof d->program)));
+        return inert_text(run, span_of(d->program, strnlen(d->program, sizeof d->program)));
 }
 
 /* A box has a /tmp and a home of its own. A file there that it looks up and did not create, and the host has,
@@ -567,7 +567,7 @@ static void note_hidden(struct run *run, const struct wall_denial *d)
         path[sizeof path - 1] = '\0';
         struct effect f = { .kind = EFFECT_READ, .target = path };
         if (d->kind != EFFECT_READ || !(keeper_is_private(path) || keeper_is_beside_copy(run->box, path)) ||
-            !outside_has(run, path) || wrote(&run->r, path) || policy_decide(run->c->policy, &f).door)
+            !outside_has(run, path) || wrote_path(&run->r, path) || policy_decide(run->c->policy, &f).door)
                 return;
 
         struct effect_row n = keeper_row(run, EFFECT_READ);
@@ -605,7 +605,7 @@ static void note_effect(struct run *run, const struct wall_denial *d)
 }
 
 /* False: nothing was refused. */
-static bool describe(struct run *run, const struct wall_denial *d, struct effect_row *n)
+static bool describe_denial(struct run *run, const struct wall_denial *d, struct effect_row *n)
 {
         n->program = program_of(run, d);
         n->effect.reason = d->reason < REASON__COUNT ? (enum effect_reason) d->reason : REASON_NONE;
@@ -628,7 +628,7 @@ void keeper_note_denial(struct run *run, const struct wall_denial *d)
         if (d->kind != EFFECT_CALL && !effect_kind_has_path(n.effect.kind))
                 return;
 
-        if (describe(run, d, &n))
+        if (describe_denial(run, d, &n))
                 keeper_count_denial(run, &n);
         else if (d->kind == EFFECT_RUN)
                 note_effect(run, d); /* a program that may start */

@@ -22,7 +22,7 @@ struct marks {
         const struct door *doors;
 };
 
-static void mark(const struct marks *m, enum effect_kind kind, const char *path)
+static void mark_door(const struct marks *m, enum effect_kind kind, const char *path)
 {
         struct effect f = { .kind = kind, .target = path };
         struct decision d = policy_decide(m->run->c->policy, &f);
@@ -37,9 +37,9 @@ static void mark_path(const struct marks *m, enum effect_kind kind, const char *
         const char *names[] = { path, at >= 0 && strcmp(real, path) != 0 ? real : NULL };
 
         for (size_t i = 0; i < sizeof names / sizeof *names && names[i]; i++) {
-                mark(m, kind, names[i]);
+                mark_door(m, kind, names[i]);
                 if (kind == EFFECT_RUN)
-                        mark(m, EFFECT_READ, names[i]);
+                        mark_door(m, EFFECT_READ, names[i]);
         }
 }
 

@@ -77,7 +77,7 @@ static const char *const *asking_lines(const struct box *b, struct arena *mem)
         return lines;
 }
 
-static int begin(struct box *b, struct work_door_ask *doors, const char **pins, struct err *e)
+static int begin_overlays(struct box *b, struct work_door_ask *doors, const char **pins, struct err *e)
 {
         const struct plan *p = b->c.plan;
         size_t at = 0;
@@ -136,7 +136,7 @@ int keeper_work_begin(struct box *b, struct err *e)
         struct work_door_ask *doors = calloc(p->edits, sizeof *doors);
         const char **pins = calloc(2 * (p->step_count + p->edits), sizeof *pins);
         b->edits = calloc(p->edits, sizeof *b->edits);
-        int r = doors && pins && b->edits ? begin(b, doors, pins, e)
+        int r = doors && pins && b->edits ? begin_overlays(b, doors, pins, e)
                                           : err_set(e, ERR_MEMORY, 0, "no memory for the overlays");
         free(doors);
         free(pins);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static int fail(const struct run *run, const char *why, struct err *e)
+static int fail_recording(const struct run *run, const char *why, struct err *e)
 {
         return err_set(e, ERR_IO, errno, "the recording could not be kept in %s: %s", run->c->recording.name,
                        why);
@@ -22,18 +22,18 @@ int recording_finish(struct run *run, struct err *e)
 
         if (run->box->broker.record_failed) {
                 errno = (int) run->box->broker.record_failed;
-                return fail(run, strerror(errno), e);
+                return fail_recording(run, strerror(errno), e);
         }
 
         if (run->r.broker != BROKER_DONE)
-                return fail(run, "the broker ended before the box", e);
+                return fail_recording(run, "the broker ended before the box", e);
 
         if (keeper_label_new(run, r->dir, r->name, e) < 0)
                 return -1;
 
         /* Never over an existing file: tests may rely on earlier recordings. */
         if (fsync(r->fd) < 0 || fd_link(r->fd, r->dir, r->name) < 0)
-                return fail(run, strerror(errno), e);
+                return fail_recording(run, strerror(errno), e);
 
         return 0;
 }

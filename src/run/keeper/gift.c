@@ -66,7 +66,7 @@ static unsigned list_descriptors(struct box *b, int *ret[GIFT_FDS])
         return n;
 }
 
-static struct gift describe(struct box *b, int fds[GIFT_FDS], unsigned *ret_count)
+static struct gift describe_box(struct box *b, int fds[GIFT_FDS], unsigned *ret_count)
 {
         struct gift g = { .format = GIFT_FORMAT,
                           .size = sizeof g,
@@ -129,7 +129,7 @@ int box_give(struct box *b, int socket, const void *head, size_t n, struct child
 {
         int fds[GIFT_FDS];
         unsigned count = 0;
-        struct gift g = describe(b, fds, &count);
+        struct gift g = describe_box(b, fds, &count);
         union control c = { .room = { 0 } };
         struct iovec out[] = { { (void *) (uintptr_t) head, n }, { &g, sizeof g } };
         struct msghdr m = { .msg_iov = out,

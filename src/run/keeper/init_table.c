@@ -70,7 +70,7 @@ enum init_phase init_phase_of(const struct box *b)
 }
 
 /* Whatever made init or the session send it: what stands behind the walls is not known any more. */
-static void distrust(struct box *b, uint32_t word, enum init_phase phase)
+static void distrust_init(struct box *b, uint32_t word, enum init_phase phase)
 {
         const char *name = word < sizeof rows / sizeof *rows && rows[word].name ? rows[word].name : "none";
         struct effect_row n = keeper_row(&b->run, EFFECT_CALL);
@@ -121,6 +121,6 @@ void keeper_hear(struct box *b)
         if (good && !pass_on(b, &rows[m.word], &m, fd))
                 good = !rows[m.word].hear || rows[m.word].hear(b, &m, &fd);
         if (!good)
-                distrust(b, m.word, phase);
+                distrust_init(b, m.word, phase);
         fd_close(&fd);
 }

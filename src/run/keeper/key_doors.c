@@ -144,7 +144,7 @@ static int send_agents(struct box *b, struct err *e)
 
 /* ---- start ---- */
 
-static int spawn(struct box *b, struct err *e)
+static int spawn_signer(struct box *b, struct err *e)
 {
         char path[PATH_MAX];
         int ends[2];
@@ -186,7 +186,7 @@ int keys_start(struct box *b, struct err *e)
         if (!k || !k->count)
                 return err_set(e, ERR_MEMORY, 0, "out of memory");
 
-        return spawn(b, e) < 0 ? -1 : send_agents(b, e);
+        return spawn_signer(b, e) < 0 ? -1 : send_agents(b, e);
 }
 
 int keys_ready(struct box *b, struct err *e)
@@ -255,7 +255,7 @@ static void note_denied(struct box *b, const struct signer_message *m, enum effe
         keeper_add_denial(&b->run, &d);
 }
 
-static void answer(struct box *b, struct key_use *u, bool yes)
+static void answer_use(struct box *b, struct key_use *u, bool yes)
 {
         const struct signer_order o = { .command = SIGNER_ANSWER, .number = u->number, .yes = yes };
         if (!yes)
@@ -266,10 +266,10 @@ static void answer(struct box *b, struct key_use *u, bool yes)
                 (void) wire_put(b->keys->control, &signer_order_form, &o, -1);
 }
 
-static void refuse(struct box *b, struct key_use *u, enum effect_reason why)
+static void refuse_use(struct box *b, struct key_use *u, enum effect_reason why)
 {
         note_denied(b, &u->m, why);
-        answer(b, u, false);
+        answer_use(b, u, false);
 }
 
 static struct ledger_record record_use(struct box *b, const struct key_use *u, enum ledger_phase phase,
@@ -309,9 +309,9 @@ static bool record_intent(struct box *b, struct key_use *u)
 static void let_go(struct box *b, struct key_use *u)
 {
         if (record_intent(b, u))
-                answer(b, u, true);
+                answer_use(b, u, true);
         else
-                refuse(b, u, REASON_LEDGER);
+                refuse_use(b, u, REASON_LEDGER);
 }
 
 /* What a person is shown, and approves: of these bytes, with this key. */
@@ -331,7 +331,7 @@ static void ask_person(struct box *b, struct key_use *u)
                                                     [GATE_PLACE] = place,
                                                     [GATE_REACH] = "self" } };
         if (desk_hold(b, &a, &e, &shown) < 0)
-                refuse(b, u, REASON_GATE_FULL);
+                refuse_use(b, u, REASON_GATE_FULL);
 }
 
 static struct key_use *use_of(struct keys *k, uint32_t number)
@@ -350,11 +350,11 @@ void keys_answered(struct box *b, uint32_t number, bool yes, enum effect_reason 
         if (yes)
                 let_go(b, u);
         else
-                refuse(b, u, why);
+                refuse_use(b, u, why);
 }
 
 /* The door that names the key, by its fingerprint or its comment. */
-static struct decision decide(const struct box *b, const struct signer_message *m)
+static struct decision decide_use(const struct box *b, const struct signer_message *m)
 {
         char target[SIGNER_KEY_TEXT + 8];
         struct effect f = { .kind = kind_of(m), .target = target };
@@ -384,7 +384,7 @@ static enum effect_reason count_use(struct box *b, const struct door *d)
         return REASON_NONE;
 }
 
-static void asked(struct box *b, const struct signer_message *m)
+static void use_asked(struct box *b, const struct signer_message *m)
 {
         struct keys *k = b->keys;
         struct key_use *u = k->uses;
@@ -393,18 +393,18 @@ static void asked(struct box *b, const struct signer_message *m)
         if (u == k->uses + PENDING_MAX || use_of(k, m->number))
                 return; /* more than the signer has clients: it is not answered */
 
-        struct decision d = decide(b, m);
+        struct decision d = decide_use(b, m);
         *u = (struct key_use){ .number = m->number, .door = d.door, .m = *m };
         enum effect_reason why = d.answer != ANSWER_ALLOW ? d.reason : count_use(b, d.door);
         if (why)
-                refuse(b, u, why);
+                refuse_use(b, u, why);
         else if (policy_asks(&d))
                 ask_person(b, u);
         else
                 let_go(b, u);
 }
 
-static void ended(struct box *b, const struct signer_message *m)
+static void use_ended(struct box *b, const struct signer_message *m)
 {
         AUTO_BUF(target);
         AUTO_BUF(door);
@@ -473,9 +473,9 @@ void keys_hear(struct box *b)
         else if (m.word == SIGNER_SAYS_SEVERAL)
                 note_several(b, &m);
         else if (m.word == SIGNER_SAYS_ASK)
-                asked(b, &m);
+                use_asked(b, &m);
         else if (m.word == SIGNER_SAYS_RESULT)
-                ended(b, &m);
+                use_ended(b, &m);
         else if (m.word == SIGNER_SAYS_DENIED)
                 note_denied(b, &m, m.key[0] ? REASON_NO_DOOR : REASON_AGENT_REQUEST);
 }

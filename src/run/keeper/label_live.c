@@ -17,7 +17,7 @@ static void end_box(struct box *b, const struct err *e)
 }
 
 /* Bytes to a socket of the host, or to who connects, are not held one by one. */
-static bool spills(const struct box *b, struct err *e)
+static bool door_spills(const struct box *b, struct err *e)
 {
         char at[256], text[LABEL_TEXT_MAX];
         const struct door *d = policy_label_spills(b->c.policy, &b->run.r.label);
@@ -61,7 +61,7 @@ void keeper_label_again(struct box *b)
 
         if (known)
                 keeper_label_rises(b, &l);
-        if (!known || spills(b, &e) || broker_label(b, &l, &e) < 0) {
+        if (!known || door_spills(b, &e) || broker_label(b, &l, &e) < 0) {
                 end_box(b, &e);
                 return;
         }

@@ -29,7 +29,7 @@ static int open_dir(const struct cordon_context *cx, struct err *e)
         return labels < 0 ? -1 : store_dir(labels, "pending", e);
 }
 
-static bool put(const struct box *b, struct buf *out)
+static bool put_places(const struct box *b, struct buf *out)
 {
         size_t n;
         bool any = false;
@@ -48,7 +48,8 @@ static bool put(const struct box *b, struct buf *out)
 int keeper_label_pending(struct box *b, struct err *e)
 {
         AUTO_BUF(text);
-        if (b->session || label_is_empty(&b->run.r.label) || (b->c.park && !b->ordered) || !put(b, &text))
+        if (b->session || label_is_empty(&b->run.r.label) || (b->c.park && !b->ordered) ||
+            !put_places(b, &text))
                 return 0;
 
         AUTO_FD(dir, open_dir(b->c.cx, e));
@@ -90,7 +91,7 @@ static const char *next_text(struct span *rest)
         return text;
 }
 
-static void stamp(struct span all, const char *state)
+static void stamp_noted(struct span all, const char *state)
 {
         const char *s = next_text(&all), *ns = next_text(&all), *label = next_text(&all);
         if (!s || !ns || !label)
@@ -106,7 +107,7 @@ static void stamp(struct span all, const char *state)
         stamp_written_free(w);
 }
 
-static void settle(int dir, const char *name, const char *state)
+static void settle_note(int dir, const char *name, const char *state)
 {
         AUTO_FD(fd, openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
         if (name[0] == '.' || fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
@@ -115,7 +116,7 @@ static void settle(int dir, const char *name, const char *state)
         char *text = malloc(BYTES_MAX);
         ssize_t n = text ? fd_read_all(fd, text, BYTES_MAX) : -1;
         if (n >= 0) {
-                stamp(span_of(text, (size_t) n), state);
+                stamp_noted(span_of(text, (size_t) n), state);
                 (void) unlinkat(dir, name, 0);
         }
         free(text);
@@ -131,7 +132,7 @@ void box_label_settle(const struct cordon_context *cx)
         (void) snprintf(path, sizeof path, "%s/labels/pending", state);
         DIR *dir = opendir(path);
         for (const struct dirent *d; dir && (d = readdir(dir));)
-                settle(dirfd(dir), d->d_name, state);
+                settle_note(dirfd(dir), d->d_name, state);
         if (dir)
                 (void) closedir(dir);
 }

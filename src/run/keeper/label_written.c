@@ -33,7 +33,7 @@ static struct timespec since_of(const struct box *b)
 }
 
 /* NULL: nothing is to be stamped. `of`: the box, or the session. */
-static struct stamp_written *begin(const struct box *of)
+static struct stamp_written *begin_stamps(const struct box *of)
 {
         struct err ignored;
         size_t n;
@@ -64,7 +64,7 @@ int ending_stamp(struct box *b, struct err *e)
         (void) e;
         const struct box *of = b->session ? b->session : b;
         if (keeper_is_new_phase(b) && !of->remote)
-                b->written = begin(of);
+                b->written = begin_stamps(of);
 
         if (b->written && stamp_written_step(b->written)) {
                 keeper_wait_us(b, NEXT_STEP_US);
@@ -81,7 +81,7 @@ int ending_stamp(struct box *b, struct err *e)
 
 void keeper_label_written(const struct box *session)
 {
-        struct stamp_written *w = begin(session);
+        struct stamp_written *w = begin_stamps(session);
         while (w && stamp_written_step(w))
                 ;
         stamp_written_free(w);

@@ -176,7 +176,7 @@ int inbound_fd(const struct box *b) { return b->inbound && b->run.up ? b->inboun
 
 static uint64_t key_of(unsigned link, bool outer) { return LISTENERS_MAX + 2u * link + outer; }
 
-static void watch(const struct inbound *n, unsigned i)
+static void watch_fd(const struct inbound *n, unsigned i)
 {
         const struct link *l = n->links[i];
         uint32_t outer = (l->in.have == 0 && !l->in.ended ? EPOLLIN : 0u) | (l->out.have ? EPOLLOUT : 0u);
@@ -252,7 +252,7 @@ static void ask_about(struct box *b, unsigned door, uint32_t number)
                 inbound_answered(b, number, false);
 }
 
-static void hold(struct box *b, unsigned door, int *fd)
+static void hold_connection(struct box *b, unsigned door, int *fd)
 {
         struct inbound *n = b->inbound;
         for (unsigned i = 0; i < HELD_MAX; i++) {
@@ -295,7 +295,7 @@ static void accept_from(struct box *b, const struct listener *from)
 
         n->doors[from->door].connections++;
         if (n->doors[from->door].door->ask.on)
-                hold(b, from->door, &fd);
+                hold_connection(b, from->door, &fd);
         else
                 connect_inner(b, from->door, &fd);
 }
@@ -341,12 +341,12 @@ void inbound_connected(struct box *b, uint32_t id, int *fd)
         l->outer = TAKE_FD(outer);
         l->inner = TAKE_FD(*fd);
         l->door = door;
-        watch(n, (unsigned) slot);
+        watch_fd(n, (unsigned) slot);
 }
 
 /* Moves bytes from one socket to the other, within the limit. Returns the bytes passed on, or -1: the link is
  * over. */
-static ssize_t move(struct half *h, int from, int to, uint64_t room)
+static ssize_t move_bytes(struct half *h, int from, int to, uint64_t room)
 {
         if (h->have == 0 && !h->ended) {
                 ssize_t r = recv(from, h->bytes, sizeof h->bytes, MSG_DONTWAIT);
@@ -388,12 +388,12 @@ static bool is_used_up(struct box *b, enum limit_key key, const struct half *h)
         return true;
 }
 
-static void relay(struct box *b, unsigned i)
+static void relay_bytes(struct box *b, unsigned i)
 {
         struct inbound *n = b->inbound;
         struct link *l = n->links[i];
-        ssize_t in = move(&l->in, l->outer, l->inner, room_of(b, LIMIT_INGRESS)),
-                out = in < 0 ? -1 : move(&l->out, l->inner, l->outer, room_of(b, LIMIT_EGRESS));
+        ssize_t in = move_bytes(&l->in, l->outer, l->inner, room_of(b, LIMIT_INGRESS)),
+                out = in < 0 ? -1 : move_bytes(&l->out, l->inner, l->outer, room_of(b, LIMIT_EGRESS));
 
         n->received += in > 0 ? (uint64_t) in : 0;
         n->sent += out > 0 ? (uint64_t) out : 0;
@@ -405,7 +405,7 @@ static void relay(struct box *b, unsigned i)
         else if (in < 0 || out < 0 || over)
                 end_link(n, i);
         else
-                watch(n, i);
+                watch_fd(n, i);
 }
 
 void inbound_serve(struct box *b)
@@ -422,7 +422,7 @@ void inbound_serve(struct box *b)
                 else if (key == KEY_PAUSE)
                         end_pause(n);
                 else if (link < LINKS_MAX && n->links[link])
-                        relay(b, link);
+                        relay_bytes(b, link);
         }
 }
 

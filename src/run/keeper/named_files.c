@@ -56,7 +56,7 @@ static bool is_elsewhere(struct run *run, const char *word, char *ret, size_t ca
                keeper_is_beside_copy(run->box, ret) || is_unheard(run, ret);
 }
 
-static bool meant(struct run *run, const char *word, char *ret, size_t cap)
+static bool path_meant(struct run *run, const char *word, char *ret, size_t cap)
 {
         return is_elsewhere(run, word, ret, cap) && outside_has(run, ret);
 }
@@ -205,8 +205,8 @@ static const char *output_of(const char *const *argv, unsigned i)
 static bool makes_directory(struct run *run, const char *from, const char *to)
 {
         char path[PATH_MAX];
-        return meant(run, from, path, sizeof path) && outside_is_directory(run, path) &&
-               !meant(run, to, path, sizeof path);
+        return path_meant(run, from, path, sizeof path) && outside_is_directory(run, path) &&
+               !path_meant(run, to, path, sizeof path);
 }
 
 /* True: the reported lines also show all files that are read. */
@@ -303,7 +303,7 @@ static unsigned tell_parts(struct run *run, const char *word)
         for (unsigned i = 0; *word && i < PARTS_MOST && told < TOLD_MOST; i++) {
                 size_t n = strcspn(word, between);
                 (void) snprintf(part, sizeof part, "%.*s", (int) (n < sizeof part ? n : 0), word);
-                if (part[0] != '-' && meant(run, part, path, sizeof path))
+                if (part[0] != '-' && path_meant(run, part, path, sizeof path))
                         told += report_read(run, path);
                 word += n + strspn(word + n, between);
         }
@@ -353,7 +353,7 @@ void keeper_note_named(struct run *run)
 
         for (unsigned i = 1; i < WORDS_MOST && told < TOLD_MOST && p->order->argv[i]; i++) {
                 const char *word = p->order->argv[i];
-                bool whole = word[0] != '-' && meant(run, word, path, sizeof path);
+                bool whole = word[0] != '-' && path_meant(run, word, path, sizeof path);
                 told += whole                                    ? report_read(run, path)
                         : run->c->observe == BOX_OBSERVE_DENIALS ? tell_parts(run, word)
                                                                  : 0;

@@ -145,7 +145,7 @@ bool keeper_is_beside_copy(const struct box *b, const char *path)
 
 /* ---- at the end ---- */
 
-static int failed(const struct box_copy *c, const char *doing, struct err *e)
+static int publish_failed(const struct box_copy *c, const char *doing, struct err *e)
 {
         int sys = errno;
         return err_set(e, ERR_IO, sys, "%s %s: %s", doing, c->path, strerror(sys));
@@ -360,7 +360,7 @@ static void remove_own(const struct box_copy *c, const char *name, int own)
                 (void) unlinkat(c->dir, name, 0);
 }
 
-static int replace(struct box_copy *c, const char *run, int from, const struct stat *st)
+static int replace_file(struct box_copy *c, const char *run, int from, const struct stat *st)
 {
         char name[BESIDE_MAX];
         bool named;
@@ -418,13 +418,13 @@ static int keep_bytes(const struct box *b, const struct box_copy *c, int from, c
 
         AUTO_FD(to, openat(dir, c->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
         if (to < 0 || copy_bytes(from, to) < 0)
-                return failed(c, "keeping the box's version of", e);
+                return publish_failed(c, "keeping the box's version of", e);
 
         (void) snprintf(ret, cap, "%s/kept/%s/%s", state, b->run.r.run, c->name);
         return 0;
 }
 
-static int conflict(const struct box *b, struct box_copy *c, int from, struct err *e)
+static int note_conflict(const struct box *b, struct box_copy *c, int from, struct err *e)
 {
         char path[PATH_MAX_BYTES] = "";
         c->outcome = OUTCOME_CONFLICT;
@@ -461,10 +461,10 @@ static int remove_published(const struct box *b, struct box_copy *c, struct err 
 {
         int r = take_away(c, b->run.r.run);
         if (r == CHANGED)
-                return conflict(b, c, -1, e);
+                return note_conflict(b, c, -1, e);
 
         if (r < 0)
-                return failed(c, "removing", e);
+                return publish_failed(c, "removing", e);
 
         c->outcome = OUTCOME_REMOVED;
         return 0;
@@ -483,39 +483,40 @@ static int publish_file(const struct box *b, struct box_copy *c, int from, const
                 return err_set(e, ERR_LIMIT, EFBIG, "%s is larger than limit disk: not written", c->path);
 
         if (is_changed_outside(c))
-                return conflict(b, c, from, e);
+                return note_conflict(b, c, from, e);
 
         c->bytes = st->st_size;
         bool in_place = same_inode && (!bytes || c->base.st_nlink > 1);
         int r = in_place ? write_in_place(c, from, st, bytes) : OTHERWISE;
         if (r == OTHERWISE)
-                r = replace(c, b->run.r.run, from, st);
+                r = replace_file(c, b->run.r.run, from, st);
 
         if (r < 0 && errno == EBUSY && same_inode) /* a mount point */
                 r = write_in_place(c, from, st, bytes);
 
         if (r == CHANGED)
-                return conflict(b, c, from, e);
+                return note_conflict(b, c, from, e);
 
-        return r != DONE ? failed(c, "writing", e) : 0;
+        return r != DONE ? publish_failed(c, "writing", e) : 0;
 }
 
-static int publish(const struct box *b, struct box_copy *c, struct err *e)
+static int publish_copy(const struct box *b, struct box_copy *c, struct err *e)
 {
         struct stat st;
         AUTO_FD(at, openat(c->inside, c->name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (at < 0)
-                return errno == ENOENT ? remove_published(b, c, e) : failed(c, "reading the box's", e);
+                return errno == ENOENT ? remove_published(b, c, e)
+                                       : publish_failed(c, "reading the box's", e);
 
         if (fstat(at, &st) < 0)
-                return failed(c, "reading the box's", e);
+                return publish_failed(c, "reading the box's", e);
 
         if (!S_ISREG(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the box left something that is not a file as %s: not written",
                                c->path);
 
         AUTO_FD(from, fd_reopen(at, O_RDONLY | O_NONBLOCK));
-        return from < 0 ? failed(c, "reading the box's", e) : publish_file(b, c, from, &st, e);
+        return from < 0 ? publish_failed(c, "reading the box's", e) : publish_file(b, c, from, &st, e);
 }
 
 void keeper_copies_publish(struct box *b)
@@ -523,7 +524,7 @@ void keeper_copies_publish(struct box *b)
         for (unsigned i = 0; b->copies && i < b->c.plan->copies; i++) {
                 struct err e;
                 struct box_copy *c = &b->copies[i];
-                if (c->inside < 0 || !b->run.up || publish(b, c, &e) == 0 ||
+                if (c->inside < 0 || !b->run.up || publish_copy(b, c, &e) == 0 ||
                     b->run.r.out.end == CORDON_FAILED)
                         continue;
                 b->run.r.error = e;

@@ -52,7 +52,7 @@ void record_add(struct run *run, const struct ledger_record *r, char ret_id[LEDG
 
 /* A record has room for so many causes. If more exist, one record names them all, and stands for them from
  * then on. */
-static void fold(struct run *run, struct inputs *in)
+static void fold_text(struct run *run, struct inputs *in)
 {
         struct ledger_record r = record_of(run, LEDGER_HANDLE, LEDGER_OUTCOME);
         char id[LEDGER_ID_MAX] = "";
@@ -72,7 +72,7 @@ _Static_assert(1 + INPUTS_MAX <= LEDGER_PARENTS_MAX, "the start and all inputs f
 void record_list_input(struct run *run, struct inputs *in, const char *id)
 {
         if (in->count == INPUTS_MAX)
-                fold(run, in);
+                fold_text(run, in);
         if (run->record)
                 (void) snprintf(in->id[in->count++], LEDGER_ID_MAX, "%s", id);
 }

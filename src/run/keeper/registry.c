@@ -76,7 +76,7 @@ struct box_usage box_usage_now(const struct box *b)
 }
 
 /* Answers travel as a memory file: any size, one message. */
-static void answer(int client, struct span text, struct ask ok)
+static void send_text(int client, struct span text, struct ask ok)
 {
         AUTO_FD(fd, memfd_create("cordon-answer", MFD_CLOEXEC));
         if (fd >= 0 && fd_write_all(fd, text.p, text.n) == 0)
@@ -91,7 +91,7 @@ void registry_send_result(struct box *session)
         for (unsigned i = 0; i < CLIENTS_MAX; i++)
                 if (session->ending[i] >= 0) {
                         if (!out.failed)
-                                answer(session->ending[i], buf_span(&out), (struct ask){ 0 });
+                                send_text(session->ending[i], buf_span(&out), (struct ask){ 0 });
                         fd_close(&session->ending[i]);
                 }
 }
@@ -230,7 +230,7 @@ static bool is_refused(struct box *b, const struct ask *q, int proof)
                 return false;
 
         buf_printf(&out, "this process is confined otherwise than the keeper of the box: %s", how);
-        answer(b->client, buf_span(&out), (struct ask){ .request = ASK_REFUSED });
+        send_text(b->client, buf_span(&out), (struct ask){ .request = ASK_REFUSED });
         return true;
 }
 
@@ -248,14 +248,14 @@ void registry_accept(struct box *b)
         registry_answer(b); /* most have asked by now */
 }
 
-static void serve(struct box *b, const struct ask *q)
+static void serve_request(struct box *b, const struct ask *q)
 {
         struct reply r = { .line = -1 };
         requests[q->request].serve(b, q, &r);
         if (r.line >= 0 && b->client >= 0)
                 (void) wire_put(b->client, &registry_ask_form, &r.ok, r.line);
         else if (!r.silent && !r.text.failed) /* half an answer would be a wrong one */
-                answer(b->client, buf_span(&r.text), r.ok);
+                send_text(b->client, buf_span(&r.text), r.ok);
 
         if (r.own)
                 fd_close(&r.line);
@@ -272,7 +272,7 @@ void registry_answer(struct box *b)
 
         bool known = r == 1 && q.request < sizeof requests / sizeof *requests && requests[q.request].serve;
         if (known && (requests[q.request].unproven || !is_refused(b, &q, proof)))
-                serve(b, &q);
+                serve_request(b, &q);
 
         registry_drop(b);
 }

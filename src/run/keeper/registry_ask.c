@@ -147,7 +147,7 @@ static int ask_run(const char *run, struct ask *q, int *patience, struct buf *ou
 }
 
 /* Num RefCount Protocol Flags Type St Inode Path: the text after so many of them. */
-static const char *behind(const char *line, int fields)
+static const char *behind_fields(const char *line, int fields)
 {
         for (int i = 0; i < fields; i++) {
                 line += strspn(line, " ");
@@ -156,7 +156,7 @@ static const char *behind(const char *line, int fields)
         return line + strspn(line, " ");
 }
 
-static bool is_listening(const char *line) { return strtoul(behind(line, 3), NULL, 16) & 0x10000; }
+static bool is_listening(const char *line) { return strtoul(behind_fields(line, 3), NULL, 16) & 0x10000; }
 
 /* What stands behind the prefix in all of them, each with a NUL behind it. */
 static int look_for_names(const char *prefix, struct buf *names, size_t *count, struct err *e)
@@ -168,7 +168,7 @@ static int look_for_names(const char *prefix, struct buf *names, size_t *count, 
                 return err_set(e, ERR_IO, errno, "reading /proc/net/unix: %s", strerror(errno));
 
         while (fgets(line, sizeof line, f)) {
-                const char *path = behind(line, 7);
+                const char *path = behind_fields(line, 7);
                 if (path[0] != '@' || strncmp(path + 1, prefix, n) != 0 || !is_listening(line))
                         continue;
                 buf_add(names, path + 1 + n, strcspn(path + 1 + n, "\n"));
@@ -224,7 +224,7 @@ static int each_run(bool (*each)(void *ctx, const char *run), void *ctx, struct 
 
 /* ---- to all of this state: labels of files have changed ---- */
 
-static int tell(const char *run)
+static int tell_run(const char *run)
 {
         struct sockaddr_un a;
         int patience = PATIENCE_MS;
@@ -247,7 +247,7 @@ static bool tell_one(void *ctx, const char *run)
                 return false;
 
         t->v = more;
-        t->v[t->n].fd = tell(run);
+        t->v[t->n].fd = tell_run(run);
         (void) snprintf(t->v[t->n].run, sizeof t->v->run, "%s", run);
         t->n += t->v[t->n].fd >= 0;
         return true;
@@ -270,7 +270,7 @@ int registry_told_next(struct told *t)
                 bool answered = wire_take(x->fd, &registry_ask_form, &ok, NULL) == 1;
                 fd_close(&x->fd);
                 if (!answered) /* it took us for one that says nothing, or is over */
-                        x->fd = tell(x->run);
+                        x->fd = tell_run(x->run);
                 t->n -= x->fd < 0;
         }
         return t->n > 0 ? t->v[t->n - 1].fd : -1;

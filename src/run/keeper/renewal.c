@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-static void tell(const struct box *b, uint64_t now)
+static void tell_caller(const struct box *b, uint64_t now)
 {
         const struct lease *l = &b->run.lease;
         if (b->c.on_ending.fn)
@@ -19,7 +19,7 @@ void keeper_lease_look(struct box *b, uint64_t now)
 {
         switch (lease_step(&b->run.lease, now)) {
         case LEASE_TELL:
-                tell(b, now);
+                tell_caller(b, now);
                 break;
         case LEASE_WARN:
                 keeper_signal(b, SIGTERM);
@@ -42,7 +42,7 @@ void keeper_lease_json(const struct box *b, struct buf *out)
                            lease_is_ending(&b->run.lease, now) ? ",\"ending\":true" : "");
 }
 
-static int refuse(const struct box *b, struct err *e)
+static int refuse_renewal(const struct box *b, struct err *e)
 {
         const struct lease *l = &b->run.lease;
         if (l->most == 0)
@@ -61,7 +61,7 @@ int keeper_can_renew(const struct box *b, struct err *e)
         if (!b->run.up || b->run.r.out.end != CORDON_RUNNING)
                 return err_set(e, ERR_GONE, 0, "it does not run");
 
-        return lease_renew(&trial, clock_mono_ns()) ? 0 : refuse(b, e);
+        return lease_renew(&trial, clock_mono_ns()) ? 0 : refuse_renewal(b, e);
 }
 
 /* init has a clock of its own, for a keeper that is stopped: an order that it does not take ends the run
@@ -70,7 +70,7 @@ int keeper_renew(struct box *b, struct err *e)
 {
         struct lease *l = &b->run.lease;
         if (!lease_renew(l, clock_mono_ns()))
-                return refuse(b, e);
+                return refuse_renewal(b, e);
 
         const struct wall_child *c = b->session ? &b->session->child : &b->child;
         if (!b->c.session && c->control >= 0)

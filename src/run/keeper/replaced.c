@@ -18,7 +18,7 @@
 
 enum { GOES = IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE };
 
-static int cannot(const char *path, struct err *e)
+static int cannot_watch(const char *path, struct err *e)
 {
         bool many = errno == EMFILE || errno == ENOSPC;
         (void) err_set(e, ERR_HOST, errno, "%s cannot be watched, and a door shows what leads to it: %s",
@@ -30,7 +30,7 @@ static int cannot(const char *path, struct err *e)
 }
 
 /* The name of a directory that does not exist yet is watched as well, in the one above. */
-static int watch(int fd, const char *path, int *ret, struct err *e)
+static int watch_directory(int fd, const char *path, int *ret, struct err *e)
 {
         char up[PATH_MAX];
         struct stat st;
@@ -39,7 +39,7 @@ static int watch(int fd, const char *path, int *ret, struct err *e)
         *ret = inotify_add_watch(fd, up, IN_ONLYDIR | IN_MASK_ADD | GOES);
         if (*ret >= 0 && lstat(path, &st) < 0)
                 *ret = inotify_add_watch(fd, up, IN_ONLYDIR | IN_MASK_ADD | IN_CREATE);
-        return *ret < 0 && errno != ENOENT && errno != ENOTDIR ? cannot(path, e) : 0;
+        return *ret < 0 && errno != ENOENT && errno != ENOTDIR ? cannot_watch(path, e) : 0;
 }
 
 int replaced_watch(struct box *b, struct err *e)
@@ -54,16 +54,16 @@ int replaced_watch(struct box *b, struct err *e)
 
         b->replaced = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
         if (b->replaced < 0)
-                return cannot(p->held[0].path, e);
+                return cannot_watch(p->held[0].path, e);
 
         for (size_t i = 0; i < p->held_count; i++)
-                if (watch(b->replaced, p->held[i].path, &b->held_at[i], e) < 0)
+                if (watch_directory(b->replaced, p->held[i].path, &b->held_at[i], e) < 0)
                         return -1;
         return 0;
 }
 
 /* The name that an event tells of. So many events that some are lost may be of any. */
-static const char *told(const struct box *b, const struct inotify_event *v)
+static const char *told_name(const struct box *b, const struct inotify_event *v)
 {
         const struct plan *p = b->c.plan;
         if (v->mask & IN_Q_OVERFLOW)
@@ -75,7 +75,7 @@ static const char *told(const struct box *b, const struct inotify_event *v)
         return NULL;
 }
 
-static void refuse(struct run *run, const char *path)
+static void refuse_replaced(struct run *run, const char *path)
 {
         if (run->refused.code != ERR_NONE)
                 return;
@@ -89,15 +89,15 @@ static void refuse(struct run *run, const char *path)
         (void) err_hint(&run->refused, "name narrower doors, or do so when no box runs");
 }
 
-void replaced_told(struct run *run) { refuse(run, "what leads to cordon's own files"); }
+void replaced_told(struct run *run) { refuse_replaced(run, "what leads to cordon's own files"); }
 
 /* Not even the time that init has to report what was used. */
-static void end(struct box *b, const char *path)
+static void end_replaced(struct box *b, const char *path)
 {
-        refuse(&b->run, path);
+        refuse_replaced(&b->run, path);
         for (struct box *one = b->runs; one; one = one->sibling)
                 if (!one->remote) /* others hear of it: session_runs.c */
-                        refuse(&one->run, path);
+                        refuse_replaced(&one->run, path);
         if (b->phase < PHASE_RUN && b->run.r.out.end == CORDON_RUNNING) {
                 b->run.r.error = b->run.refused;
                 b->run.r.out.end = CORDON_FAILED;
@@ -113,10 +113,10 @@ void replaced_serve(struct box *b)
         ssize_t n = read(b->replaced, events, sizeof events);
         for (const char *at = events; n > 0 && at < events + n;) {
                 const struct inotify_event *v = (const struct inotify_event *) (const void *) at;
-                const char *path = told(b, v);
+                const char *path = told_name(b, v);
                 at += sizeof *v + v->len;
                 if (path) {
-                        end(b, path);
+                        end_replaced(b, path);
                         return;
                 }
         }

@@ -104,7 +104,7 @@ static void hide_variables(const struct run *run)
         }
 }
 
-static int begin(struct run *run, struct err *e)
+static int begin_record(struct run *run, struct err *e)
 {
         look_at_streams(run);
         run->record->ledger = ledger_open(run->c->cx, keeper_run(run), "", e);
@@ -122,7 +122,7 @@ int record_required(struct run *run, bool last, struct err *e)
         if (run->c->ledger != BOX_LEDGER_REQUIRE)
                 return 1;
 
-        int r = run->record->ledger ? 0 : begin(run, e);
+        int r = run->record->ledger ? 0 : begin_record(run, e);
         struct ledger *l = run->record->ledger;
         if (r == 0 && (r = ledger_flush(l, 0, e)) < 0 && is_busy(e) && !last)
                 return 0;
@@ -166,7 +166,7 @@ static void wake_sealer(const struct run *run)
 void record_early(struct run *run)
 {
         struct err e;
-        if (run->record && !run->record->ledger && begin(run, &e) < 0)
+        if (run->record && !run->record->ledger && begin_record(run, &e) < 0)
                 record_off(run, &e);
 }
 
@@ -178,7 +178,7 @@ void record_up(struct run *run)
         if (!run->record)
                 return;
 
-        if (!run->record->ledger && begin(run, &e) < 0) {
+        if (!run->record->ledger && begin_record(run, &e) < 0) {
                 record_off(run, &e);
                 return;
         }

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 /* What a run has of its session. */
-static void share(struct box *b, const struct box *session)
+static void share_session(struct box *b, const struct box *session)
 {
         b->start = session->start;
         b->layers = session->run.r.layers;
@@ -51,7 +51,7 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
         session->runs = b;
         b->c.park = b->ordered = true;
         b->phase = PHASE_PARK;
-        share(b, session);
+        share_session(b, session);
         keeper_begin(b);
         session_request_ahead(session);
         return b;

@@ -9,7 +9,7 @@
 enum { ANSWER_MS = 30000 };
 
 /* All that there is to say of a run that has ended is heard. */
-static void settle(struct box *session)
+static void settle_effects(struct box *session)
 {
         broker_settle(session);
         keys_catch_up(session);
@@ -27,7 +27,7 @@ static bool answer_label(struct box *b)
 
         keeper_label_rises(session, &b->c.label);
         if (b->begun) {
-                settle(session);
+                settle_effects(session);
                 keeper_label_written(session);
         } else {
                 broker_catch_up(session);
@@ -96,7 +96,7 @@ int session_last_label(struct box *b)
         struct label l;
         if (!session || !session->remote) {
                 if (session)
-                        settle(session);
+                        settle_effects(session);
                 return 1;
         }
 

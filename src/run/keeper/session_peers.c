@@ -27,7 +27,7 @@ unsigned session_count(const struct box *session)
         return n;
 }
 
-static int watch(const struct box *session, const struct box *b, int fd, enum peer_source source)
+static int watch_line(const struct box *session, const struct box *b, int fd, enum peer_source source)
 {
         struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t) b->id << 1 | source };
         return epoll_ctl(session->peers, EPOLL_CTL_ADD, fd, &ev);
@@ -44,8 +44,8 @@ static bool connect_peer(struct box *session, struct box *b, int ends[2], struct
                 return false;
 
         if (fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0 && fcntl(b->child.spare, F_SETFL, O_NONBLOCK) == 0 &&
-            session->peers >= 0 && watch(session, b, ends[1], PEER_LINE) == 0 &&
-            watch(session, b, b->child.spare, PEER_SPARE) == 0)
+            session->peers >= 0 && watch_line(session, b, ends[1], PEER_LINE) == 0 &&
+            watch_line(session, b, b->child.spare, PEER_SPARE) == 0)
                 return true;
 
         (void) err_set(e, ERR_IO, errno, "watching a run of the session failed");

@@ -10,7 +10,7 @@
 /* ---- the session's side ---- */
 
 /* Returns whether there is a run of this group. */
-static bool tell(struct box *first, const struct wall_message *m, uint64_t group)
+static bool tell_run(struct box *first, const struct wall_message *m, uint64_t group)
 {
         bool any = false;
         for (struct box *b = first; b; b = b->sibling) {
@@ -36,8 +36,8 @@ static bool is_own(const struct box *session, uint64_t group)
 static bool tell_all(struct box *session, const struct wall_message *m, uint64_t group)
 {
         group = is_own(session, group) ? 0 : group;
-        bool any = tell(session->runs, m, group);
-        return tell(session->ended, m, group) || any;
+        bool any = tell_run(session->runs, m, group);
+        return tell_run(session->ended, m, group) || any;
 }
 
 static void copy_text(char *to, size_t cap, const char *from) { (void) snprintf(to, cap, "%s", from); }

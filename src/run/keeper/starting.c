@@ -13,7 +13,7 @@ enum { RECORD_MS = 2000, AGAIN_US = 1000, WARM_MS = 60000 };
 
 bool keeper_is_warm(const struct box *b) { return b->c.park && b->c.plan->warm_count > 0; }
 
-static int record(struct box *b, struct err *e)
+static int record_start(struct box *b, struct err *e)
 {
         if (keeper_is_new_phase(b) && (names_claim(b, e) < 0 || record_new(&b->run, e) < 0))
                 return -1;
@@ -25,7 +25,7 @@ static int record(struct box *b, struct err *e)
         return r;
 }
 
-int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : record(b, e); }
+int starting_record(struct box *b, struct err *e) { return b->c.park ? 1 : record_start(b, e); }
 
 /* The broker first: it gets ready while the rest is created. */
 int starting_make(struct box *b, struct err *e)
@@ -160,7 +160,7 @@ int starting_park(struct box *b, struct err *e)
         return b->c.session ? b->run.up : b->ready && b->ordered;
 }
 
-int starting_name(struct box *b, struct err *e) { return b->ordered ? record(b, e) : 1; }
+int starting_name(struct box *b, struct err *e) { return b->ordered ? record_start(b, e) : 1; }
 
 int starting_streams(struct box *b, struct err *e)
 {

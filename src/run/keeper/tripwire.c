@@ -70,7 +70,7 @@ static bool is_call(const char *name)
         return false;
 }
 
-static bool trips(unsigned on, const struct effect_row *n)
+static bool denial_trips(unsigned on, const struct effect_row *n)
 {
         enum effect_kind k = n->effect.kind;
         bool path = effect_kind_has_path(k);
@@ -90,7 +90,7 @@ static bool has_ended(const struct run *run)
         return run->box->init_gone || run->box->killed || run->r.out.end != CORDON_RUNNING;
 }
 
-static void stop(struct run *run, const char *what)
+static void stop_box(struct run *run, const char *what)
 {
         run->stopped_by = "tripwire";
         bool late = has_ended(run); /* the row came after the payload's end */
@@ -103,12 +103,12 @@ static void stop(struct run *run, const char *what)
 void tripwire_look(struct run *run, const struct effect_row *n)
 {
         char shown[160], what[192];
-        if (run->refused.code != ERR_NONE || !trips(run->c->trip, n))
+        if (run->refused.code != ERR_NONE || !denial_trips(run->c->trip, n))
                 return;
 
         (void) snprintf(what, sizeof what, "%s was denied",
                         str_inert(span_str(n->what), shown, sizeof shown));
-        stop(run, what);
+        stop_box(run, what);
 }
 
 /* So many names were looked up that no more are reported: a flood must not hide the one that trips. */
@@ -117,8 +117,8 @@ void tripwire_lost(struct run *run, enum effect_kind kind)
         bool secret = kind == EFFECT_NONE, path = secret || effect_kind_has_path(kind);
         unsigned by = (secret ? BOX_TRIP_SECRETS : 0) | (path ? BOX_TRIP_DOORS : 0);
         if (run->refused.code == ERR_NONE && run->c->trip & by)
-                stop(run, secret ? "more names of secrets were looked up than can be reported"
-                                 : "more paths were looked up than can be reported");
+                stop_box(run, secret ? "more names of secrets were looked up than can be reported"
+                                     : "more paths were looked up than can be reported");
 }
 
 /* ---- canaries in streams without a form: they pass as they are, and are looked at ---- */

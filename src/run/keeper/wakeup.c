@@ -24,7 +24,7 @@ static bool is_same(const struct watched *w, const struct pollfd *p)
         return w->fd == p->fd && w->events == p->events;
 }
 
-static void arm(const struct box *b, struct watched *w, uint32_t slot)
+static void arm_entry(const struct box *b, struct watched *w, uint32_t slot)
 {
         struct epoll_event ev = { .events = (uint32_t) w->events | EPOLLONESHOT, .data.u32 = slot };
         int r = epoll_ctl(b->epoll, EPOLL_CTL_ADD, w->fd, &ev);
@@ -51,7 +51,7 @@ void wakeup_arm(struct box *b, const struct pollfd wants[static SLOT__COUNT])
 
                 *w = (struct watched){ .fd = wants[i].fd, .events = wants[i].events };
                 if (w->fd >= 0)
-                        arm(b, w, i);
+                        arm_entry(b, w, i);
         }
 }
 

@@ -14,7 +14,7 @@ struct found {
         struct buf *out;
 };
 
-static void note(struct found *f, const char *what, const char *path)
+static void note_difference(struct found *f, const char *what, const char *path)
 {
         char shown[200];
         if (f->count++ >= NAMED_MOST)
@@ -46,23 +46,23 @@ static void compare_steps(struct found *f, const struct plan *parked, const stru
         for (size_t i = 0; i < parked->step_count; i++) {
                 const struct plan_step *s = &parked->steps[i], *own = find_step(run, s);
                 if (!own)
-                        note(f, "this run does not show", s->path);
+                        note_difference(f, "this run does not show", s->path);
                 else if (s->kind != STEP_COVER && !is_same_step(s, own)) /* those follow from limits */
-                        note(f, "another file or other rights at", s->path);
+                        note_difference(f, "another file or other rights at", s->path);
         }
 
         for (size_t i = 0; i < run->step_count; i++)
                 if (!find_step(parked, &run->steps[i]))
-                        note(f, "only this run shows", run->steps[i].path);
+                        note_difference(f, "only this run shows", run->steps[i].path);
 }
 
 static void compare_warm(struct found *f, const struct plan *parked, const struct plan *run)
 {
         if (parked->warm_count != run->warm_count) {
-                note(f,
-                     run->warm_count ? "the parked box holds no interpreter"
-                                     : "the parked box holds an interpreter",
-                     NULL);
+                note_difference(f,
+                                run->warm_count ? "the parked box holds no interpreter"
+                                                : "the parked box holds an interpreter",
+                                NULL);
                 return;
         }
 
@@ -71,40 +71,40 @@ static void compare_warm(struct found *f, const struct plan *parked, const struc
 
         const struct plan_order *a = parked->warm, *b = run->warm;
         if (!is(a->argv[0], b->argv[0]) || !is(a->exec[0], b->exec[0]))
-                note(f, "the parked program is", a->argv[0]);
+                note_difference(f, "the parked program is", a->argv[0]);
         if (!is(a->cwd, b->cwd))
-                note(f, "its interpreter was started in", a->cwd);
+                note_difference(f, "its interpreter was started in", a->cwd);
 
         if (a->limits.value[LIMIT_CPU] != b->limits.value[LIMIT_CPU])
-                note(f, "the limit of cpu, which the interpreter has", NULL);
+                note_difference(f, "the limit of cpu, which the interpreter has", NULL);
 
         size_t n = 1;
         while (a->argv[n] && b->argv[n] && is(a->argv[n], b->argv[n]))
                 n++;
         if (a->argv[n] || b->argv[n])
-                note(f, "the options of its interpreter or module", NULL);
+                note_difference(f, "the options of its interpreter or module", NULL);
 
         n = 0;
         while (a->envp[n] && b->envp[n] && is(a->envp[n], b->envp[n]))
                 n++;
         if (a->envp[n] || b->envp[n])
-                note(f, "the variables of the interpreter", NULL);
+                note_difference(f, "the variables of the interpreter", NULL);
 }
 
 static void compare_plans(struct found *f, const struct plan *parked, const struct plan *run)
 {
         if (parked->wall != run->wall || parked->without != run->without)
-                note(f, "the wall", NULL);
+                note_difference(f, "the wall", NULL);
         if (memcmp(parked->limits.value, run->limits.value, sizeof run->limits.value) != 0)
-                note(f, "a limit of memory, procs, files or disk", NULL);
+                note_difference(f, "a limit of memory, procs, files or disk", NULL);
         if (parked->run_any != run->run_any)
-                note(f, "the programs that may run", NULL);
+                note_difference(f, "the programs that may run", NULL);
         if (parked->local != run->local)
-                note(f, "`local`", NULL);
+                note_difference(f, "`local`", NULL);
         if (parked->handle_count != run->handle_count)
-                note(f, "the `in` and `out` handles", NULL);
+                note_difference(f, "the `in` and `out` handles", NULL);
         if (parked->net != run->net)
-                note(f, "the `net` doors", NULL);
+                note_difference(f, "the `net` doors", NULL);
 
         compare_warm(f, parked, run);
         compare_steps(f, parked, run);
@@ -114,26 +114,26 @@ unsigned pool_recipe_diff(const struct pool_recipe *parked, const struct pool_re
 {
         struct found f = { .out = out };
         if (parked->beside != run->beside)
-                note(&f, "a file beside one that is hidden", NULL);
+                note_difference(&f, "a file beside one that is hidden", NULL);
         if (parked->mask != run->mask)
-                note(&f, "the umask", NULL);
+                note_difference(&f, "the umask", NULL);
         if (parked->observe != run->observe)
-                note(&f, "--observe", NULL);
+                note_difference(&f, "--observe", NULL);
         if (parked->require_groups != run->require_groups)
-                note(&f, "--require-limit", NULL);
+                note_difference(&f, "--require-limit", NULL);
         if (parked->root != run->root || parked->uid != run->uid || parked->gid != run->gid)
-                note(&f, "the user", NULL);
+                note_difference(&f, "the user", NULL);
         if (run->plan->net && (parked->stage != run->stage || !is(parked->places, run->places)))
-                note(&f, "--stage or --places", NULL);
+                note_difference(&f, "--stage or --places", NULL);
         if (run->plan->net && parked->no_ledger != run->no_ledger)
-                note(&f, "--ledger", NULL);
+                note_difference(&f, "--ledger", NULL);
 
         compare_plans(&f, parked->plan, run->plan);
         if (run->plan->net && parked->plan->net && !is(parked->digest, run->digest))
-                note(&f, "the policy's text", NULL);
+                note_difference(&f, "the policy's text", NULL);
 
         if (f.count == 0)
-                note(&f, "a rule of its files", NULL);
+                note_difference(&f, "a rule of its files", NULL);
         if (f.count > NAMED_MOST)
                 buf_printf(out, " and %u more", f.count - NAMED_MOST);
         return f.count;

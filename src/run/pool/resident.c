@@ -24,7 +24,7 @@ enum source { SOURCE_LISTENER = 1, SOURCE_PEER, SOURCE_SLOT, SOURCE_CHILD };
 
 /* ---- what wakes it ---- */
 
-static int watch(const struct pool *p, int fd, enum source source, unsigned index)
+static int watch_fd(const struct pool *p, int fd, enum source source, unsigned index)
 {
         struct epoll_event ev = { .events = EPOLLIN, .data.u64 = (uint64_t) source << 32 | index };
         return epoll_ctl(p->epoll, EPOLL_CTL_ADD, fd, &ev);
@@ -90,7 +90,7 @@ static void park_one(struct pool *p, unsigned shelf, struct slot *s)
                             .began_ns = clock_mono_ns() };
         if (s->box && s->epoll >= 0) {
                 box_watch(s->box, s->epoll);
-                if (watch(p, s->epoll, SOURCE_SLOT, (unsigned) (s - p->slots)) == 0) {
+                if (watch_fd(p, s->epoll, SOURCE_SLOT, (unsigned) (s - p->slots)) == 0) {
                         step_slot(p, s);
                         return;
                 }
@@ -122,7 +122,7 @@ static bool is_of(const struct shelf *h, const char *tenant)
 }
 
 /* The automatic one, of this tenant or of any (NULL), that was not used for longest; never `keep`. */
-static struct shelf *oldest(struct pool *p, const char *tenant, const struct shelf *keep)
+static struct shelf *oldest_shelf(struct pool *p, const char *tenant, const struct shelf *keep)
 {
         struct shelf *found = NULL;
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
@@ -140,7 +140,7 @@ static struct shelf *room_for_shelf(struct pool *p)
                 if (!p->shelves[i].is)
                         return &p->shelves[i];
 
-        struct shelf *old = oldest(p, NULL, NULL);
+        struct shelf *old = oldest_shelf(p, NULL, NULL);
         if (old)
                 clear_shelf(p, old);
         return old;
@@ -156,7 +156,7 @@ static unsigned wanted_in_all(const struct pool *p)
 
 /* The budget: `memory` by the limit of each box would allow almost none, so it is what they use. A parked box
  * without an interpreter uses about a megabyte. */
-static unsigned budget(const struct pool *p)
+static unsigned box_budget(const struct pool *p)
 {
         enum { BOX_BYTES = 2 << 20 };
         uint64_t by_memory = p->s.memory / BOX_BYTES;
@@ -180,10 +180,10 @@ static bool take_one_back(struct pool *p)
 
 static bool fits_budget(struct pool *p, unsigned more)
 {
-        while (wanted_in_all(p) + more > budget(p)) {
+        while (wanted_in_all(p) + more > box_budget(p)) {
                 if (take_one_back(p))
                         continue;
-                struct shelf *old = oldest(p, NULL, NULL);
+                struct shelf *old = oldest_shelf(p, NULL, NULL);
                 if (!old)
                         return false;
                 clear_shelf(p, old);
@@ -206,7 +206,7 @@ static unsigned wanted_by(const struct pool *p, const char *tenant)
 static void keep_within(struct pool *p, struct shelf *h, unsigned most)
 {
         while (most && h->automatic && wanted_by(p, h->recipe.tenant) > most) {
-                struct shelf *old = oldest(p, h->recipe.tenant, h);
+                struct shelf *old = oldest_shelf(p, h->recipe.tenant, h);
                 if (old)
                         clear_shelf(p, old);
                 else
@@ -215,10 +215,10 @@ static void keep_within(struct pool *p, struct shelf *h, unsigned most)
 }
 
 /* A run found none although there were as many as wanted before. Takes nothing from other shelves. */
-static void grow(struct pool *p, struct shelf *h, unsigned most)
+static void grow_shelf(struct pool *p, struct shelf *h, unsigned most)
 {
         unsigned all = wanted_in_all(p), own = wanted_by(p, h->recipe.tenant);
-        unsigned room = all < budget(p) ? budget(p) - all : 0, left = most > own ? most - own : 0;
+        unsigned room = all < box_budget(p) ? box_budget(p) - all : 0, left = most > own ? most - own : 0;
         if (!h->automatic || !h->was_full)
                 return;
 
@@ -233,7 +233,7 @@ static bool has_grown(const struct pool *p, const struct shelf *h)
         return is_of(h, NULL) && h->want > p->s.per_plan;
 }
 
-static void shrink(const struct pool *p, struct shelf *h, uint64_t now)
+static void shrink_shelf(const struct pool *p, struct shelf *h, uint64_t now)
 {
         if (!has_grown(p, h) || now - h->counted_ns < COUNT_S * UINT64_C(1000000000))
                 return;
@@ -301,7 +301,7 @@ static void keep_child(struct pool *p, struct child c)
 
         p->children[p->child_count++] = c;
         if (c.pidfd >= 0)
-                (void) watch(p, c.pidfd, SOURCE_CHILD, 0);
+                (void) watch_fd(p, c.pidfd, SOURCE_CHILD, 0);
 }
 
 static void reap_children(struct pool *p)
@@ -358,7 +358,7 @@ static void wake_sealer(const struct pool *p)
         ledger_close(l);
 }
 
-static void give(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
+static void give_box(struct pool *p, int fd, const struct pool_message *m, const char *ledger)
 {
         struct child children[BOX_GIVEN_CHILDREN];
         struct shelf *h = pool_shelf(p, m->key, POOL_KEY);
@@ -385,7 +385,7 @@ static void give(struct pool *p, int fd, const struct pool_message *m, const cha
         if (h) {
                 h->misses++;
                 keep_within(p, h, m->arg);
-                grow(p, h, m->arg);
+                grow_shelf(p, h, m->arg);
         }
 
         answer.word = !h && p->s.automatic && is_seen_again(p, m->key) ? POOL_WANTED : POOL_NONE;
@@ -416,7 +416,7 @@ static int remove_shelves(struct pool *p, const char *text, size_t n, struct err
 }
 
 /* For a run that found none: the shelf with the fewest differences, of two the one of the same policy. */
-static int nearest(struct pool *p, char *blocks, size_t n, struct buf *out, struct err *e)
+static int nearest_shelf(struct pool *p, char *blocks, size_t n, struct buf *out, struct err *e)
 {
         struct pool_recipe r;
         unsigned least = UINT_MAX;
@@ -449,14 +449,14 @@ static void answer_text(int fd, enum pool_word word, const char *text)
         (void) pool_send(fd, &a, text);
 }
 
-static void obey(struct pool *p, int fd, const struct pool_message *m, char *payload)
+static void obey_request(struct pool *p, int fd, const struct pool_message *m, char *payload)
 {
         struct err e = { 0 };
         AUTO_BUF(out);
         int r = 0;
         switch (m->word) {
         case POOL_TAKE:
-                give(p, fd, m, payload);
+                give_box(p, fd, m, payload);
                 return;
         case POOL_SEAL:
                 wake_sealer(p);
@@ -473,7 +473,7 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, char *pay
                 pool_report_stats(p, m->arg, &out);
                 break;
         case POOL_NEAR:
-                r = nearest(p, payload, m->bytes, &out, &e);
+                r = nearest_shelf(p, payload, m->bytes, &out, &e);
                 break;
         case POOL_STATE:
                 r = pool_report_state(p, m->key, &out, &e);
@@ -491,7 +491,7 @@ static void obey(struct pool *p, int fd, const struct pool_message *m, char *pay
 
 static void drop_peer(struct peer *x) { fd_close(&x->fd); }
 
-static void refuse(int fd, const char *confined)
+static void refuse_client(int fd, const char *confined)
 {
         AUTO_BUF(text);
         buf_printf(&text, "this process is confined otherwise than cordon serve: %s", confined);
@@ -530,9 +530,9 @@ static bool serve_one(struct pool *p, struct peer *x)
         if (m->word == POOL_HELLO)
                 x->refused = pool_greet(x->fd, proof, p->listened);
         else if (x->refused)
-                refuse(x->fd, x->refused);
+                refuse_client(x->fd, x->refused);
         else
-                obey(p, x->fd, m, p->packet + sizeof *m);
+                obey_request(p, x->fd, m, p->packet + sizeof *m);
 
         return m->word == POOL_HELLO;
 }
@@ -576,7 +576,7 @@ static void accept_peers(struct pool *p)
                 x->fd = TAKE_FD(fd);
                 x->refused = "it does not show that it can inspect cordon serve";
                 x->until_ns = clock_mono_ns() + PEER_S * UINT64_C(1000000000);
-                if (watch(p, x->fd, SOURCE_PEER, (unsigned) (x - p->peers)) < 0)
+                if (watch_fd(p, x->fd, SOURCE_PEER, (unsigned) (x - p->peers)) < 0)
                         drop_peer(x);
                 else
                         serve_peer(p, x); /* its request is there already, most times */
@@ -592,7 +592,7 @@ static void clear_idle(struct pool *p, uint64_t now)
                 if (h->is && h->automatic && p->s.idle_s &&
                     now - h->used_ns > p->s.idle_s * UINT64_C(1000000000))
                         clear_shelf(p, h);
-                shrink(p, h, now);
+                shrink_shelf(p, h, now);
         }
 
         for (unsigned i = 0; i < PEERS_MAX; i++)
@@ -601,7 +601,7 @@ static void clear_idle(struct pool *p, uint64_t now)
 }
 
 /* One of each shelf that lacks one, and drops those that it has too many. */
-static void refill(struct pool *p, uint64_t now)
+static void refill_shelves(struct pool *p, uint64_t now)
 {
         for (unsigned i = 0; i < SHELVES_MAX; i++) {
                 struct shelf *h = &p->shelves[i];
@@ -677,7 +677,7 @@ void pool_step(struct pool *p)
                 reap_children(p);
 
         clear_idle(p, clock_mono_ns());
-        refill(p, clock_mono_ns());
+        refill_shelves(p, clock_mono_ns());
 }
 
 int pool_fd(const struct pool *p) { return p->epoll; }
@@ -706,7 +706,7 @@ struct pool *pool_new(const struct cordon_context *cx, const struct pool_setting
 
         hold_spare(p);
 
-        if (p->slots && p->packet && p->epoll >= 0 && watch(p, listener, SOURCE_LISTENER, 0) == 0)
+        if (p->slots && p->packet && p->epoll >= 0 && watch_fd(p, listener, SOURCE_LISTENER, 0) == 0)
                 return p;
 
         p->listener = -1;

@@ -103,7 +103,7 @@ static int not_approved(const struct box *b, struct err *e)
                         b->run.r.run);
 }
 
-static int ask(struct box *b, const struct box_apply *a, struct err *e)
+static int ask_people(struct box *b, const struct box_apply *a, struct err *e)
 {
         uint32_t number = 0;
         char source[16];
@@ -137,7 +137,7 @@ struct box *box_apply_open(const struct box_apply *a, struct err *e)
         (void) snprintf(b->run.r.run, sizeof b->run.r.run, "%s", a->run);
         (void) snprintf(b->run.r.name, sizeof b->run.r.name, "%s", a->box);
         b->c.policy = check_doors(a->doors, e);
-        if (b->c.policy && ask(b, a, e) == 0)
+        if (b->c.policy && ask_people(b, a, e) == 0)
                 return b;
 
         box_apply_free(b);

@@ -36,7 +36,7 @@ static const char *text_of(const struct json *o, const char *key, struct arena *
         return s ? s : "";
 }
 
-static void mark(struct past_decisions *p, const struct json *o)
+static void mark_decision(struct past_decisions *p, const struct json *o)
 {
         const char *what = text_of(o, "mark", &p->mem), *id = text_of(o, "id", &p->mem);
         for (size_t i = p->n; i-- > 0;) {
@@ -48,10 +48,10 @@ static void mark(struct past_decisions *p, const struct json *o)
         }
 }
 
-static void take(struct past_decisions *p, const struct json *o)
+static void take_decision(struct past_decisions *p, const struct json *o)
 {
         if (json_get(o, "mark")) {
-                mark(p, o);
+                mark_decision(p, o);
                 return;
         }
 
@@ -81,7 +81,7 @@ static void take_line(struct past_decisions *p, struct span line)
         if (!d)
                 return; /* cut off by a crash */
         if (json_root(d)->type == JSON_OBJECT)
-                take(p, json_root(d));
+                take_decision(p, json_root(d));
         json_free(d);
 }
 
@@ -154,7 +154,8 @@ struct gate_fatigue decisions_fatigue(const struct past_decisions *p, uint64_t u
 
 /* ---- writing ---- */
 
-static int append(const struct cordon_context *cx, const char *name, const struct buf *line, struct err *e)
+static int append_line(const struct cordon_context *cx, const char *name, const struct buf *line,
+                       struct err *e)
 {
         AUTO_FD(dir, open_dir(cx, e));
         if (dir < 0)
@@ -184,7 +185,7 @@ void decisions_add(const struct cordon_context *cx, const struct past_decision *
         if (p->by && p->by[0])
                 buf_member(&line, "by", p->by);
         buf_puts(&line, "}\n");
-        (void) append(cx, file_name, &line, &ignored);
+        (void) append_line(cx, file_name, &line, &ignored);
 }
 
 static bool is_full(const struct cordon_context *cx)
@@ -209,7 +210,7 @@ void decisions_add_unanswered(const struct cordon_context *cx, const struct past
         buf_member(&line, "door", p->door);
         buf_member(&line, "effect", p->effect);
         buf_puts(&line, "}\n");
-        (void) append(cx, unanswered_name, &line, &ignored);
+        (void) append_line(cx, unanswered_name, &line, &ignored);
 }
 
 int decisions_mark(const struct cordon_context *cx, const char *what, const char *id, const char *text,
@@ -221,7 +222,7 @@ int decisions_mark(const struct cordon_context *cx, const char *what, const char
         buf_member(&line, "id", id);
         buf_member(&line, "text", text);
         buf_puts(&line, "}\n");
-        return append(cx, file_name, &line, e);
+        return append_line(cx, file_name, &line, e);
 }
 
 /* ---- decoys ---- */

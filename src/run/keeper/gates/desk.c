@@ -228,7 +228,7 @@ static void tell_holder(struct box *b, const struct desk_item *it, bool yes, enu
                 sources[it->source].tell(b->gates, it, yes, why);
 }
 
-static void finish(struct box *b, struct desk_item *it, enum gate_event e, const struct act *a)
+static void finish_item(struct box *b, struct desk_item *it, enum gate_event e, const struct act *a)
 {
         static const struct {
                 enum gate_state state;
@@ -259,7 +259,7 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
         const struct door *doors = policy_doors(b->c.policy, &n);
         if (!record_move(b, it, GATE_APPROVED, a)) {
                 const struct act lost = { .why = "the approval could not be recorded" };
-                finish(b, it, GATE_REVOKE, &lost);
+                finish_item(b, it, GATE_REVOKE, &lost);
                 return;
         }
 
@@ -270,7 +270,7 @@ static void let_go(struct box *b, struct desk_item *it, const struct act *a)
         b->gates->changed = true;
         if (sources[it->source].use) {
                 const struct act used = { .why = sources[it->source].use };
-                finish(b, it, GATE_USE, &used);
+                finish_item(b, it, GATE_USE, &used);
         }
 }
 
@@ -510,7 +510,7 @@ static void take_end(struct box *b, const struct egress_held *m)
         for (size_t i = 0; it && i < sizeof ends / sizeof *ends; i++)
                 if (ends[i].word == m->word) {
                         const struct act a = { .why = ends[i].why };
-                        finish(b, it, ends[i].event, &a);
+                        finish_item(b, it, ends[i].event, &a);
                         return;
                 }
 }
@@ -616,7 +616,7 @@ enum gate_verdict desk_vote(struct box *b, struct desk_item *it, const struct ga
         }
 
         if (it->gate.state != GATE_APPROVED || it->source == DESK_DECOY) {
-                finish(b, it, GATE_EVENT__COUNT, &a);
+                finish_item(b, it, GATE_EVENT__COUNT, &a);
                 return got;
         }
 
@@ -688,7 +688,7 @@ void desk_expire(struct box *b)
                         continue;
                 if (it->gate.state == GATE_PENDING && it->source != DESK_DECOY)
                         keep_unanswered(b, it);
-                finish(b, it, GATE_TIMEOUT, &late);
+                finish_item(b, it, GATE_TIMEOUT, &late);
         }
 }
 
@@ -700,7 +700,7 @@ void desk_clear(struct box *b)
                 struct desk_item *it = g->items[g->count - 1];
                 bool open = it->ready && gate_is_open(it->gate.state);
                 if (open)
-                        finish(b, it, GATE_WITHDRAW, &over);
+                        finish_item(b, it, GATE_WITHDRAW, &over);
                 else
                         item_drop(g, it);
         }

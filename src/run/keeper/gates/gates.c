@@ -44,7 +44,7 @@ int gates_line(struct box *b)
 
 int gates_fd(const struct box *b) { return b->gates ? b->gates->epoll : -1; }
 
-static void announce(struct box *b)
+static void announce_items(struct box *b)
 {
         const struct box_on_held *to = &b->c.on_held;
         for (unsigned i = 0; (to->fn || b->c.session) && i < b->gates->count; i++) {
@@ -63,7 +63,7 @@ static void announce(struct box *b)
         }
 }
 
-static void deliver(struct box *b)
+static void deliver_answers(struct box *b)
 {
         struct gates *g = b->gates;
         const struct box_on_tool *tool = &b->c.on_tool;
@@ -76,7 +76,7 @@ static void deliver(struct box *b)
                         tool->fn(tool->ctx, g->told[i].number, g->told[i].yes);
         g->told_count = 0;
         if (g->changed) {
-                announce(b);
+                announce_items(b);
                 channel_changed(b);
         }
         g->changed = false;
@@ -100,7 +100,7 @@ void gates_serve(struct box *b)
         if (!g)
                 return;
         desk_expire(b);
-        deliver(b);
+        deliver_answers(b);
 }
 
 /* In ms from now; -1: nothing waits. */

@@ -18,7 +18,7 @@ enum { LINE_BYTES = 8192 };
 /* ---- groups ---- */
 
 /* Field `n` of a line "a:b:c"; its length. */
-static struct span field(const char *line, unsigned n)
+static struct span field_of(const char *line, unsigned n)
 {
         for (; n > 0 && *line; line++)
                 n -= *line == ':';
@@ -32,7 +32,7 @@ static bool find_line(const char *file, unsigned at, const char *want, char ret[
         FILE *f = fopen(file, "re");
         bool found = false;
         while (f && !found && fgets(ret, LINE_BYTES, f))
-                found = strchr(ret, '\n') && span_is(field(ret, at), want);
+                found = strchr(ret, '\n') && span_is(field_of(ret, at), want);
         if (f)
                 (void) fclose(f);
         return found;
@@ -55,14 +55,16 @@ bool peer_in_group(uint32_t uid, const char *group)
         (void) snprintf(number, sizeof number, "%u", uid);
         if (!find_line("/etc/passwd", 2, number, user) || !find_line("/etc/group", 0, group, members))
                 return false;
-        return span_eq(field(user, 3), field(members, 2)) || is_listed(field(members, 3), field(user, 0));
+        return span_eq(field_of(user, 3), field_of(members, 2)) ||
+               is_listed(field_of(members, 3), field_of(user, 0));
 }
 
 uint64_t peer_number(const char *name)
 {
         char user[LINE_BYTES];
-        return find_line("/etc/passwd", 0, name, user) ? strtoull((const char *) field(user, 2).p, NULL, 10)
-                                                       : gate_person(name);
+        return find_line("/etc/passwd", 0, name, user)
+                       ? strtoull((const char *) field_of(user, 2).p, NULL, 10)
+                       : gate_person(name);
 }
 
 bool peer_may_connect(const struct box *b, uint32_t uid)

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-static const char *held(const struct box *b)
+static const char *held_renewal(const struct box *b)
 {
         for (unsigned i = 0; b->gates && i < b->gates->count; i++)
                 if (b->gates->items[i]->source == DESK_RENEW)
@@ -16,20 +16,20 @@ static const char *held(const struct box *b)
 }
 
 /* In whole seconds: for a person. */
-static const char *seconds(uint64_t ns, char ret[32])
+static const char *seconds_text(uint64_t ns, char ret[32])
 {
         uint64_t s = ns / UINT64_C(1000000000);
         return s ? str_from_ms(s * 1000, ret) : "0s";
 }
 
-static void show(const struct box *b, uint64_t now, struct buf *out)
+static void show_renewal(const struct box *b, uint64_t now, struct buf *out)
 {
         const struct lease *l = &b->run.lease;
         char more[32], used[32], left[32], word[512];
         uint64_t begun = l->ends_ns - (1 + l->renewed) * l->length_ns;
         buf_printf(out, "renew the time of the box %s: %s more (renewal %u of %u); used %s, left %s",
                    b->run.r.name, str_from_ms(l->length_ns / 1000000u, more), l->renewed + 1, l->most,
-                   seconds(now > begun ? now - begun : 0, used), seconds(l->ends_ns - now, left));
+                   seconds_text(now > begun ? now - begun : 0, used), seconds_text(l->ends_ns - now, left));
         buf_printf(out, "\n  run %s, %s", b->run.r.run, b->c.session ? "a session" : "which runs");
         for (const char **v = b->c.plan->order->argv; !b->c.session && *v; v++)
                 buf_printf(out, " %s", str_inert(span_str(*v), word, sizeof word));
@@ -37,7 +37,7 @@ static void show(const struct box *b, uint64_t now, struct buf *out)
 
 /* ---- the question ---- */
 
-static int hold(struct box *b, uint32_t number)
+static int hold_renewal(struct box *b, uint32_t number)
 {
         const struct lease *l = &b->run.lease;
         const struct desk_asked a = { DESK_RENEW, number, &b->gates->renewal };
@@ -47,7 +47,7 @@ static int hold(struct box *b, uint32_t number)
         b->gates->renewal.ask =
                 (struct door_ask){ .on = true,
                                    .within_s = left_s < ASK_WITHIN_S ? (uint32_t) left_s : ASK_WITHIN_S };
-        show(b, now, &shown);
+        show_renewal(b, now, &shown);
         const struct gate_envelope e = { .field = { [GATE_KIND] = "limit",
                                                     [GATE_METHOD] = "renew",
                                                     [GATE_PATH] = str_from_ms(l->length_ns / 1000000u, more),
@@ -56,9 +56,9 @@ static int hold(struct box *b, uint32_t number)
         return desk_hold(b, &a, &e, &shown);
 }
 
-static int ask(struct box *b, struct err *e)
+static int ask_people(struct box *b, struct err *e)
 {
-        if (held(b))
+        if (held_renewal(b))
                 return 0;
 
         if (!b->gates && gates_make(b, e) < 0) {
@@ -68,7 +68,7 @@ static int ask(struct box *b, struct err *e)
         }
 
         b->renew_refused = REASON_NONE;
-        if (hold(b, ++b->renew_asked) < 0)
+        if (hold_renewal(b, ++b->renew_asked) < 0)
                 return err_set(e, ERR_POLICY, 0, "its renewal cannot be shown to a person");
 
         renew_settle(b); /* approved before, or refused at once */
@@ -90,8 +90,8 @@ void renew_settle(struct box *b)
 
 void renew_json(const struct box *b, struct buf *out)
 {
-        if (held(b))
-                buf_member(out, "renewal_held", held(b));
+        if (held_renewal(b))
+                buf_member(out, "renewal_held", held_renewal(b));
         else if (b->renew_refused != REASON_NONE)
                 buf_member(out, "renewal_refused", effect_reason_text(b->renew_refused));
 }
@@ -104,10 +104,10 @@ int box_renew(struct box *b, struct err *e)
         if (!policy_limits(b->c.policy)->renew_asks)
                 return keeper_renew(b, e);
 
-        if (ask(b, e) < 0)
+        if (ask_people(b, e) < 0)
                 return -1;
 
-        if (held(b))
+        if (held_renewal(b))
                 return 1;
 
         return b->renew_refused == REASON_NONE

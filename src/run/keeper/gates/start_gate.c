@@ -59,7 +59,7 @@ static void show_command(const struct box *b, struct buf *out)
         }
 }
 
-static void show(const struct box *b, const struct door *d, struct buf *out)
+static void show_door(const struct box *b, const struct door *d, struct buf *out)
 {
         if (d->kind == DOOR_RUN && is_command(b, d)) {
                 show_command(b, out);
@@ -95,7 +95,7 @@ static int ask_about(struct box *b, const struct door *d, uint32_t number)
 {
         AUTO_BUF(text);
         char body[72];
-        show(b, d, &text);
+        show_door(b, d, &text);
         digest_order(b, body);
         const struct desk_asked a = { DESK_START, number, d };
         const struct gate_envelope e = { .field = { [GATE_BODY] = body,

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-static struct decision decide(const struct box *b, const char *tool, struct span args, struct arena *mem,
-                              struct effect *f)
+static struct decision decide_call(const struct box *b, const char *tool, struct span args, struct arena *mem,
+                                   struct effect *f)
 {
         struct params p = { 0 };
         policy_params_json(&p, mem, args.n ? args : span_str("{}"));
@@ -22,7 +22,7 @@ enum box_tool_answer box_tool_judge(const struct box *b, const char *tool, struc
 {
         struct arena mem = { 0 };
         struct effect f;
-        struct decision d = decide(b, tool, args, &mem, &f);
+        struct decision d = decide_call(b, tool, args, &mem, &f);
         enum box_tool_answer a = d.answer != ANSWER_ALLOW ? BOX_TOOL_NO
                                  : policy_asks(&d)        ? BOX_TOOL_ASK
                                                           : BOX_TOOL_YES;
@@ -39,7 +39,7 @@ bool box_tool_is_named(const struct box *b, const char *tool)
         return d.answer == ANSWER_ALLOW || d.reason == REASON_PARAMETER;
 }
 
-static int hold(struct box *b, const struct door *d, const char *tool, struct span args, uint32_t number)
+static int hold_call(struct box *b, const struct door *d, const char *tool, struct span args, uint32_t number)
 {
         enum { SHOWN_MAX = 4000 };
         AUTO_BUF(shown);
@@ -67,9 +67,9 @@ uint32_t box_tool_ask(struct box *b, const char *tool, struct span args)
 {
         struct arena mem = { 0 };
         struct effect f;
-        struct decision d = decide(b, tool, args, &mem, &f);
+        struct decision d = decide_call(b, tool, args, &mem, &f);
         uint32_t number = ++b->tool_asked;
-        int r = policy_asks(&d) ? hold(b, d.door, tool, args, number) : -1;
+        int r = policy_asks(&d) ? hold_call(b, d.door, tool, args, number) : -1;
         arena_done(&mem);
         return r < 0 ? 0 : number;
 }

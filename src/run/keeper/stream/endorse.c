@@ -14,7 +14,7 @@
 
 enum { BYTES_MAX = 65536 };
 
-static bool put(const struct json *v, struct buf *out);
+static bool put_json(const struct json *v, struct buf *out);
 
 /* The next member after `last`, in byte order. */
 static const struct json *member_after(const struct json *o, const char *last)
@@ -34,7 +34,7 @@ static bool put_object(const struct json *o, struct buf *out)
                 buf_putc(out, last ? ',' : '{');
                 buf_json(out, span_str(m->key));
                 buf_putc(out, ':');
-                good = put(m, out);
+                good = put_json(m, out);
         }
         buf_puts(out, last ? "}" : "{}");
         return good;
@@ -45,14 +45,14 @@ static bool put_array(const struct json *a, struct buf *out)
         bool good = true;
         buf_putc(out, '[');
         for (const struct json *v = a->child; good && v; v = v->next) {
-                good = put(v, out);
+                good = put_json(v, out);
                 buf_puts(out, v->next ? "," : "");
         }
         buf_putc(out, ']');
         return good;
 }
 
-static bool put(const struct json *v, struct buf *out)
+static bool put_json(const struct json *v, struct buf *out)
 {
         static const char *const words[] = {
                 [JSON_NULL] = "null", [JSON_FALSE] = "false", [JSON_TRUE] = "true"
@@ -97,7 +97,7 @@ static bool write_anew(int fd, struct buf *out)
         ssize_t n =
                 text && fstat(fd, &st) == 0 && st.st_size <= BYTES_MAX ? pread(fd, text, BYTES_MAX, 0) : -1;
         struct json_doc *d = n > 0 ? json_parse("output", span_of(text, (size_t) n), &ignored) : NULL;
-        bool good = d && put(json_root(d), out);
+        bool good = d && put_json(json_root(d), out);
         buf_putc(out, '\n');
         json_free(d);
         free(text);

@@ -114,8 +114,8 @@ static int cannot_begin(struct err *e)
         return err_set(e, ERR_IO, errno, "making the line to cordon-output: %s", strerror(errno));
 }
 
-static int spawn(const struct run *run, const int fds[OUTPUT_FDS], unsigned flags, struct child *ret,
-                 struct err *e)
+static int spawn_output(const struct run *run, const int fds[OUTPUT_FDS], unsigned flags, struct child *ret,
+                        struct err *e)
 {
         char path[PATH_MAX];
         if (host_program(run->c->cx, OUTPUT_PROGRAM, path, sizeof path, e) < 0)
@@ -145,7 +145,7 @@ int filter_start(struct run *run, const struct door *d, int in, int out, struct 
         f->report = ends[0];
         AUTO_FD(its, ends[1]);
         const int fds[OUTPUT_FDS] = { in, out, -1, order, its, run->c->words ? *run->c->words : -1 };
-        return spawn(run, fds, 0, &f->process, e);
+        return spawn_output(run, fds, 0, &f->process, e);
 }
 
 int filter_serve(const struct run *run, int *ret_line, struct err *e)
@@ -172,7 +172,7 @@ int filter_serve(const struct run *run, int *ret_line, struct err *e)
         AUTO_FD(its, ends[1]);
         const int fds[OUTPUT_FDS] = { its, -1, -1, order, -1, run->c->words ? *run->c->words : -1 };
         struct child orphan; /* nobody waits for it: it ends with its line */
-        if (spawn(run, fds, HOST_SPAWN_ORPHAN, &orphan, e) < 0)
+        if (spawn_output(run, fds, HOST_SPAWN_ORPHAN, &orphan, e) < 0)
                 return -1;
 
         *ret_line = TAKE_FD(line);
@@ -261,7 +261,7 @@ static void note_counts(struct run *run, const struct door *d, const struct json
                 buf_printf(&c->as, "(%s)", d->value);
 }
 
-static int judge(struct run *run, struct filter *f, struct span text, struct err *e)
+static int judge_report(struct run *run, struct filter *f, struct span text, struct err *e)
 {
         char shown[200];
         struct err ignored;
@@ -305,5 +305,5 @@ int filter_finish(struct run *run, struct filter *f, struct err *e)
 
         ssize_t n = fd_read_all(f->report, text, sizeof text);
         fd_close(&f->report);
-        return judge(run, f, span_of(text, n < 0 ? 0 : (size_t) n), e) < 0 ? -1 : 1;
+        return judge_report(run, f, span_of(text, n < 0 ? 0 : (size_t) n), e) < 0 ? -1 : 1;
 }

@@ -26,7 +26,7 @@ static int make_memfd(const char *name)
 }
 
 /* No process can change it from here on. The box may have sealed it already. */
-static int seal(int fd)
+static int seal_handle(int fd)
 {
         const int held = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE;
         int now = fcntl(fd, F_GET_SEALS);
@@ -41,7 +41,7 @@ int handles_outside(const struct run *run, const char *name)
         return -1;
 }
 
-static int cannot(const struct plan_handle *h, const char *doing, struct err *e)
+static int cannot_copy(const struct plan_handle *h, const char *doing, struct err *e)
 {
         return err_set(e, ERR_IO, errno, "%s the handle %s: %s", doing, h->name, strerror(errno));
 }
@@ -90,11 +90,11 @@ static int copy_in(struct run *run, const struct plan_handle *h, int from, int t
                         return 0;
                 }
                 if (n < 0 && errno != EINTR)
-                        return cannot(h, "reading", e);
+                        return cannot_copy(h, "reading", e);
                 if (n > 0 && (uint64_t) n > h->max - run->handle.done)
                         return too_large(h, e);
                 if (n > 0 && fd_write_all(to, chunk, (size_t) n) < 0)
-                        return cannot(h, "reading", e);
+                        return cannot_copy(h, "reading", e);
                 run->handle.done += n > 0 ? (uint64_t) n : 0;
         }
 }
@@ -114,7 +114,7 @@ static int copy_out(struct run *run, const struct plan_handle *h, int from, int 
                         return 0;
                 }
                 if (k == 0 || (k < 0 && errno != EINTR))
-                        return cannot(h, "writing", e);
+                        return cannot_copy(h, "writing", e);
                 run->handle.done += k > 0 ? (uint64_t) k : 0;
         }
 
@@ -129,7 +129,7 @@ static int check_begin(struct run *run, const struct plan_handle *h, int from, i
         AUTO_FD(own, fd_reopen(from, O_RDONLY)); /* a position of its own: another process may hold `from` */
         const struct door *d = filter_door(run, h->out ? DOOR_OUT : DOOR_IN, h->name);
         if (own < 0 || !d)
-                return cannot(h, "checking", e);
+                return cannot_copy(h, "checking", e);
         return filter_start(run, d, own, to, &run->handle_filter, e);
 }
 
@@ -146,7 +146,7 @@ static int fill_checked(struct run *run, const struct plan_handle *h, int from, 
 {
         if (!run->handle.copied) {
                 if (run->staged < 0 && (run->staged = make_memfd("staged")) < 0)
-                        return cannot(h, "reading", e);
+                        return cannot_copy(h, "reading", e);
                 int r = copy_in(run, h, from, run->staged, e);
                 if (r != 1)
                         return r;
@@ -165,7 +165,7 @@ static int fill_input(struct run *run, const struct plan_handle *h, int from, in
 {
         struct stat st;
         if (fstat(from, &st) < 0)
-                return cannot(h, "reading", e);
+                return cannot_copy(h, "reading", e);
 
         if (S_ISDIR(st.st_mode))
                 return err_set(e, ERR_DOOR, 0, "the handle %s is a directory: a box could climb out of it",
@@ -176,9 +176,9 @@ static int fill_input(struct run *run, const struct plan_handle *h, int from, in
                 return r;
 
         if (lseek(to, 0, SEEK_SET) < 0)
-                return cannot(h, "reading", e);
+                return cannot_copy(h, "reading", e);
 
-        return seal(to) < 0 ? cannot(h, "sealing", e) : 1;
+        return seal_handle(to) < 0 ? cannot_copy(h, "sealing", e) : 1;
 }
 
 int handles_given(const struct run *run, struct err *e)
@@ -242,12 +242,12 @@ int handles_fill(struct run *run, struct err *e) { return copy_handles(run, fals
 static int check_output(const struct plan_handle *h, int from, uint64_t *ret_size, struct err *e)
 {
         struct stat st;
-        if (seal(from) < 0)
+        if (seal_handle(from) < 0)
                 return err_set(e, ERR_IO, errno, "the handle %s %s; nothing was written", h->name,
                                errno == EBUSY ? "is in use outside the box" : "cannot be sealed");
 
         if (fstat(from, &st) < 0)
-                return cannot(h, "reading", e);
+                return cannot_copy(h, "reading", e);
 
         *ret_size = (uint64_t) st.st_size;
         if (*ret_size > h->max) {
@@ -265,7 +265,7 @@ static int stage_output(struct run *run, const struct plan_handle *h, int from, 
         if (run->staged < 0) {
                 run->staged = make_memfd("staged");
                 if (run->staged < 0)
-                        return cannot(h, "checking", e);
+                        return cannot_copy(h, "checking", e);
                 if (check_begin(run, h, from, run->staged, e) < 0)
                         return -1;
         }
@@ -274,7 +274,7 @@ static int stage_output(struct run *run, const struct plan_handle *h, int from, 
         return r < 0 ? err_in(e, "nothing was written") : r;
 }
 
-static int publish(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
+static int publish_handle(struct run *run, const struct plan_handle *h, int from, int to, struct err *e)
 {
         uint64_t size = 0;
         if (check_output(h, from, &size, e) < 0)
@@ -291,7 +291,7 @@ static int publish(struct run *run, const struct plan_handle *h, int from, int t
 
                 run->handle.judged = true;
                 if (fstat(from, &st) < 0)
-                        return cannot(h, "reading", e);
+                        return cannot_copy(h, "reading", e);
                 size = (uint64_t) st.st_size;
         }
 
@@ -312,11 +312,11 @@ bool handles_seal(const struct run *run)
         bool sealed = true;
         for (size_t i = 0; i < p->handle_count; i++)
                 if (!p->handles[i].calls && run->memfd[i] >= 0)
-                        sealed &= seal(run->memfd[i]) == 0;
+                        sealed &= seal_handle(run->memfd[i]) == 0;
         return sealed;
 }
 
-int handles_publish(struct run *run, struct err *e) { return copy_handles(run, true, publish, e); }
+int handles_publish(struct run *run, struct err *e) { return copy_handles(run, true, publish_handle, e); }
 
 void handles_close(struct run *run)
 {

@@ -36,7 +36,7 @@ static ssize_t look_at_pipe(int from, char *to)
 }
 
 /* Returns their number, 0 at the end of the input, or -1 with errno. */
-static ssize_t look(const struct pump *p)
+static ssize_t look_at_input(const struct pump *p)
 {
         if (p->first == INPUT_PIPE)
                 return look_at_pipe(p->from, p->buffer);
@@ -47,7 +47,7 @@ static ssize_t look(const struct pump *p)
 
 /* Takes `n` of them from the caller. If another process took them first, what comes now is new: it is put
  * into the buffer. Returns its length, else 0. */
-static size_t take(struct pump *p, size_t n)
+static size_t take_input(struct pump *p, size_t n)
 {
         char now[FIRST_MOST];
         struct pollfd ready = { .fd = p->from, .events = POLLIN };
@@ -76,7 +76,7 @@ void input_settle(struct run *run)
 
         size_t unread = (size_t) left + p->have - p->sent; /* a payload can write into its own pipe */
         if (unread < p->shown)
-                (void) take(p, p->shown - unread);
+                (void) take_input(p, p->shown - unread);
 
         p->shown = 0;
         p->first = INPUT_TAKEN;
@@ -104,7 +104,7 @@ static void go_on(struct run *run)
 {
         struct pump *p = &run->in;
         (void) fcntl(p->to, F_SETPIPE_SZ, PIPE_USUAL);
-        p->have = take(p, p->shown);
+        p->have = take_input(p, p->shown);
         p->sent = p->shown = 0;
         p->first = INPUT_TAKEN;
         if (p->have > 0)
@@ -184,7 +184,7 @@ static bool is_no_input(int from)
 static ssize_t next_bytes(struct pump *p)
 {
         if (p->first != INPUT_TAKEN && fcntl(p->to, F_SETPIPE_SZ, PIPE_LEAST) >= 0) {
-                ssize_t n = look(p);
+                ssize_t n = look_at_input(p);
                 if (n >= 0 || errno == EAGAIN || errno == EINTR) {
                         p->shown = n > 0 ? (size_t) n : 0;
                         return n;

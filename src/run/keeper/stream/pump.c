@@ -276,7 +276,7 @@ static void hand_on(struct run *run, struct pump *p)
 }
 
 /* The next bytes for the terminal. Without memory the output ends: nothing passes as it is. */
-static void neutralise(struct run *run, struct pump *p, struct span said)
+static void neutralise_output(struct run *run, struct pump *p, struct span said)
 {
         p->inert.n = 0;
         neutral_feed(p->neutral, said, &p->inert);
@@ -341,7 +341,7 @@ static void serve_output(struct run *run, int stream, short events)
 
         p->have = p->outlet == OUTLET_NONE ? 0 : (size_t) n;
         if (p->neutral)
-                neutralise(run, p, span_of(p->buffer, (size_t) n));
+                neutralise_output(run, p, span_of(p->buffer, (size_t) n));
 
         p->sent = 0;
         hand_on(run, p);
