@@ -13,8 +13,11 @@ label_of_result() { tail -n 1 | jq -r '.labels // "none"'; }
 printf '#!/bin/sh\nexit 0\n' >script && chmod 755 script
 mkdir plain tree tree/deep moved work out
 cp script tree/deep/script && echo x >work/file
-for f in script tree/deep/script; do "$CORDON" label add "$f" untrusted; done
+echo '{"method":"GET","url":"http://a.test/","status":200,"headers":[],"body":"x"}' >answers
+printf 'place api live http://a.test/\nplace api test http://127.0.0.1:9/\n' >places
+for f in script tree/deep/script answers places; do "$CORDON" label add "$f" untrusted; done
 mv tree moved/tree
+mkdir -p labelled/deep && echo x >labelled/deep/x && "$CORDON" label add labelled untrusted && mv labelled renamed
 "$CORDON" run -q --read script --edit work -- sh -c "echo y >work/file"
 overlay=$(cd work && "$CORDON" diff --list --json | jq -r '.[0].run // .overlays[0].run')
 copied() { cp --preserve=xattr script plain/copy 2>/dev/null && [ "$(shown plain/copy)" = untrusted ]; }
@@ -28,6 +31,9 @@ standard input|--run any|true|$D/script
 an in handle|--in data --handle data=$D/script|true|/dev/null
 an overlay|--edit $D/work --on $overlay|true|/dev/null
 a directory that was moved|--read $D/moved|true|/dev/null
+below a labelled directory that was moved|--read $D/renamed/deep/x|true|/dev/null
+recorded answers|--net http://a.test/** --stage mock --answers $D/answers|true|/dev/null
+addresses of places|--net @api/** --stage test --places $D/places|true|/dev/null
 END
         ! copied || echo "a copy with its attribute|--read $D/plain|true|/dev/null"
 }

@@ -188,18 +188,34 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
  * alone. */
 enum scope { SCOPE_OWN, SCOPE_AROUND, SCOPE_NAME };
 
+static void join_same_file(const struct stamp_index *x, const char *path, struct label *l)
+{
+        struct stamp here;
+        stamp_identify(path, &here);
+        for (size_t i = 0; i < x->n; i++)
+                if (stamp_is_same_file(&x->v[i], &here))
+                        label_join(l, &x->v[i].label);
+}
+
 static struct label index_label(const struct stamp_index *x, const char *path, enum scope scope)
 {
-        struct stamp here = { 0 };
+        char up[PATH_MAX];
         struct label l = { 0 };
-        if (scope != SCOPE_NAME)
-                stamp_identify(path, &here);
         for (size_t i = 0; i < x->n; i++) {
                 const struct stamp *s = &x->v[i];
-                bool named = scope == SCOPE_OWN ? strcmp(s->path, path) == 0
-                                                : path_under(path, s->path) || path_under(s->path, path);
-                if (named || stamp_is_same_file(s, &here))
+                if (scope == SCOPE_OWN ? strcmp(s->path, path) == 0
+                                       : path_under(path, s->path) || path_under(s->path, path))
                         label_join(&l, &s->label);
+        }
+
+        if (x->n > 0 && scope != SCOPE_NAME)
+                join_same_file(x, path, &l);
+
+        /* A directory above that has another name by now. */
+        for (size_t n = str_parent(path, strlen(path)); x->n > 0 && scope == SCOPE_AROUND && n > 0;
+             n = str_parent(path, n)) {
+                (void) snprintf(up, sizeof up, "%.*s", (int) n, path);
+                join_same_file(x, up, &l);
         }
 
         return l;

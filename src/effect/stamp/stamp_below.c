@@ -42,7 +42,7 @@ static void look_below(struct below *b, size_t n);
 static void look_at_entry(struct below *b, size_t n, const struct dirent *d)
 {
         int k = snprintf(b->path + n, sizeof b->path - n, "/%s", d->d_name);
-        if (k > 0 && (size_t) k < sizeof b->path - n && d->d_type != DT_LNK) {
+        if (k > 0 && (size_t) k < sizeof b->path - n) {
                 look_at(b, d);
                 if ((d->d_type == DT_DIR || d->d_type == DT_UNKNOWN) && b->depth < DEPTH_MAX)
                         look_below(b, n + (size_t) k);

@@ -190,7 +190,7 @@ static void stamp_one(struct stamp_written *w, const char *name, const char *pat
         char at[32];
         AUTO_FD(fd, openat(w->dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC));
         if (fd < 0 || fstat(fd, &st) < 0 || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
-                return; /* it went, or keeps nothing */
+                return; /* it went, or keeps no attribute */
 
         (void) snprintf(at, sizeof at, "/proc/self/fd/%d", fd);
         if (!stamp_change_attribute(at, &w->label, w->drops))

@@ -8,6 +8,7 @@
 #include "files/work/work.h"
 #include "run/keeper/internal.h"
 
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,6 +113,16 @@ static void join_handles(struct ways_in *w)
 
 static void join_stdin(struct ways_in *w) { join(w, stamp_of_file(w->x, w->c->io.in)); }
 
+/* Recorded answers, and the addresses of places. */
+static void join_texts(struct ways_in *w)
+{
+        for (size_t i = 0; i < sizeof w->c->files_of_texts / sizeof *w->c->files_of_texts; i++) {
+                const char *file = w->c->files_of_texts[i];
+                AUTO_FD(fd, file ? open(file, O_PATH | O_CLOEXEC) : -1);
+                join(w, stamp_of_file(w->x, fd));
+        }
+}
+
 /* With --on a run goes on in what another wrote, or in a copy of it. */
 static void join_overlay(struct ways_in *w)
 {
@@ -148,8 +159,8 @@ static void join_unshut(struct ways_in *w)
 
 /* A run in a session of another process has only these of its own. */
 static void (*const of_run[])(struct ways_in *w) = { join_handles, join_stdin };
-static void (*const of_box[])(struct ways_in *w) = { join_doors, join_plan, join_below, join_overlay,
-                                                     join_unshut };
+static void (*const of_box[])(struct ways_in *w) = { join_doors, join_plan,    join_below,
+                                                     join_texts, join_overlay, join_unshut };
 
 static int label_in(const struct box_config *c, bool box, struct label *ret, uint64_t *ret_index,
                     struct err *e)
