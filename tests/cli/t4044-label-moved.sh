@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a labelled run wrote behind a write door bears the label itself: each way of writing, moved out of the door in each way, is
-# read by the next box with it. What the run did not write has none.
+# What a labelled run wrote behind a write door, or behind an edit door and was applied, bears the label itself: each way of writing,
+# moved out of the door in each way, is read by the next box with it. What the run did not write has none.
 # shellcheck disable=SC1091,SC2034,SC2086,SC2154,SC2016,SC2317
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/lib-serve.sh"
@@ -45,6 +45,7 @@ shut|f|cat ../mine >f && chmod 0 f
 in a shut directory|sub/new|mkdir sub/new && cat ../mine >sub/new/f && chmod 0 sub/new
 in a read-only directory|sub/f|cat ../mine >sub/f && chmod 555 sub
 a directory|new|mkdir -p new/deep && cat ../mine >new/deep/f
+an empty directory|new|mkdir new
 an entry of a directory|sub|echo >"sub/$(cat ../mine)"
 far below|1/2/3/4/5/6/7/8/9/10|mkdir -p 1/2/3/4/5/6/7/8/9/10 && cat ../mine >1/2/3/4/5/6/7/8/9/10/f
 with an odd name|odd/ nl\n|mkdir odd && cat ../mine >"odd/ nl\n"
@@ -52,16 +53,21 @@ by a process that outlives the command|f|(sleep 0.1; cat ../mine >f) & sleep 0.3
 its attribute taken off|f|cat ../mine >f && setfattr -x user.cordon.label f 2>/dev/null; true
 END
 }
-ways | while IFS='|' read -r way left script; do
+by() { # write|edit, and then applied
+        run run -q --read "$D/w/mine" "--$1" "$door" -- sh -c "cd $door && $script" 2>"$T/err" || echo "$way: $(cat "$T/err")"
+        [ "$1" = write ] || run apply >"$T/said" 2>&1 || echo "$way: $(cat "$T/said")"
+}
+for kind in write edit; do ways | sed "s/^/$kind|/"; done | while IFS='|' read -r kind way left script; do
         anew
-        run run -q --read "$D/w/mine" --write "$door" -- sh -c "cd $door && $script" 2>"$T/err" || echo "$way: $(cat "$T/err")"
+        by "$kind"
+        way="$way by $kind"
         as "chmod -R u+rwx door; mv 'door/$left' out/moved && mv door/untouched door/kept out"
         echo "$way: $(label_of_box "$D/w/out/moved"), in a directory $(label_of_box "$D/w/out")"
         as "rm -rf out/moved"
         echo "$way, beside it: $(label_of_box "$D/w/out")"
 done >"$T/table"
 is "each way of writing is seen in what is moved out" "$(grep -v -e ': private:mine, in a directory private:mine$' -e 'beside it: ' "$T/table")" ""
-is "all of them were tried" "$(grep -c 'in a directory' "$T/table")" "$(ways | wc -l)"
+is "all of them were tried" "$(grep -c 'in a directory' "$T/table")" "$(($(ways | wc -l) * 2))"
 is "what was not written has no label" "$(grep 'beside it: ' "$T/table" | grep -v ': none$')" ""
 
 # ---- who writes ----

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct label api_label_most(const struct cordon_box *b)
 {
@@ -75,7 +76,12 @@ int api_label_apply_begin(struct api_label_apply *a, const struct cordon_context
 void api_label_apply_one(struct api_label_apply *a, const char *host, const char *path)
 {
         struct err ignored;
-        if (label_is_empty(&a->label))
+        struct stat st;
+        if (label_is_empty(&a->label) || lstat(path, &st) < 0)
+                return;
+
+        /* In the index it would be the label of all below it, also of what is not the run's. */
+        if (S_ISDIR(st.st_mode) && stamp_change_attribute(path, &a->label, false))
                 return;
 
         if (a->count < EACH_MAX && stamp_add(a->cx, path, &a->label, a->run, &ignored) == 0) {

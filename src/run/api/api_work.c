@@ -103,7 +103,7 @@ static void label_effect(struct work_effects *f, const struct work_effect *x)
         char path[PATH_MAX_BYTES];
         int n = snprintf(path, sizeof path, "%s%s%.*s", x->host, x->path.n ? "/" : "", (int) x->path.n,
                          (const char *) x->path.p);
-        if (x->after && x->after[0] && n > 0 && (size_t) n < sizeof path)
+        if (n > 0 && (size_t) n < sizeof path)
                 api_label_apply_one(&f->label, x->host, path);
 }
 
