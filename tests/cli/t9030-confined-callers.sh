@@ -29,6 +29,8 @@ names() { unshare -u "$@"; }
 rooted() { chroot "$T" "$@"; }
 limited() { "$T/confine" rlimit "$@"; }
 polite() { nice -n 3 "$@"; }
+idle_io() { ionice -c 3 "$@"; }
+first_killed() { choom -n 600 -- "$@"; }
 one_processor() { "$T/confine" cpu "$@"; }
 in_group() ( # pids.max
         for at in /sys/fs/cgroup/pids /sys/fs/cgroup; do
@@ -49,7 +51,7 @@ less="landlocked filtered no_new_privs mapped network"
 [ "$(id -u)" -ne 0 ] || less="$less landlocked_only bounded grouped blind pids names rooted"
 elsewhere=""
 [ "$(id -u)" -ne 0 ] || elsewhere="mounts"
-fewer="limited polite"
+fewer="limited polite idle_io first_killed"
 [ "$(id -u)" -ne 0 ] || fewer="$fewer in_group"
 [ "$(nproc)" -lt 2 ] || fewer="$fewer one_processor"
 exists() { "$1" /bin/true 2>/dev/null || { [ "$1" = rooted ] && [ -e "$T/cordon" ]; }; }

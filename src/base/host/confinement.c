@@ -76,6 +76,8 @@ int host_confinement_read(pid_t pid, struct host_confinement *ret)
 
         if (!read_whole(dir, "attr/current", ret->label, sizeof ret->label))
                 ret->label[0] = '\0';
+        if (!read_whole(dir, "oom_score_adj", ret->first_killed, sizeof ret->first_killed))
+                return -1;
 
         for (int i = 0; i < HOST_RLIMITS; i++)
                 if (syscall(SYS_prlimit64, pid, i, NULL, ret->rlimits[i]) < 0)
@@ -84,6 +86,7 @@ int host_confinement_read(pid_t pid, struct host_confinement *ret)
         /* Not sched_getscheduler(): that of musl always fails. */
         ret->nice = getpriority(PRIO_PROCESS, (id_t) pid);
         ret->policy = syscall(SYS_sched_getscheduler, pid);
+        ret->io = syscall(SYS_ioprio_get, 1 /* IOPRIO_WHO_PROCESS */, pid);
         ret->rlimits[RLIMIT_NOFILE][0] = 0; /* which programs raise for themselves */
         memset(ret->rlimits[RLIMIT_CORE], 0, sizeof ret->rlimits[RLIMIT_CORE]); /* each box has its own */
         return 0;
@@ -188,8 +191,10 @@ static const char *use_differs(const struct host_confinement *a, const struct ho
 {
         if (memcmp(a->rlimits, b->rlimits, sizeof a->rlimits) != 0)
                 return "resource limits";
-        if (a->nice != b->nice || a->policy != b->policy)
+        if (a->nice != b->nice || a->policy != b->policy || a->io != b->io)
                 return "priority";
+        if (strcmp(a->first_killed, b->first_killed) != 0)
+                return "place before the OOM killer";
         return host_groups_limit_more(a->groups, b->groups) ? "control group" : NULL;
 }
 

@@ -183,7 +183,8 @@ struct host_confinement {
                 uint64_t dev, ino;
         } namespaces[HOST_NAMESPACES], root;
         uint64_t rlimits[HOST_RLIMITS][2];
-        long nice, policy;
+        long nice, policy, io;
+        char first_killed[16]; /* /proc/PID/oom_score_adj */
 };
 
 /* Proven: what a process may reach whose proof holds (host_proof_holds()): its own mounts and root directory
