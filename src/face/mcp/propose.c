@@ -9,11 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { SHOWN_MAX = 4000 };
+
 static void collect_text(void *ctx, const void *data, size_t len)
 {
-        enum { SHOWN_MAX = 4000 };
         struct buf *b = ctx;
-        size_t room = b->n < SHOWN_MAX ? SHOWN_MAX - b->n : 0;
+        size_t room = b->n <= SHOWN_MAX ? SHOWN_MAX + 1 - b->n : 0;
         buf_add(b, data, len < room ? len : room);
 }
 
@@ -65,7 +66,7 @@ static void apply_run(struct mcp_server *s, struct mcp_call *c, const char *run)
 
 /* ---- the question ---- */
 
-/* The person reads this text: all of it is inert. */
+/* The person reads this text: all of it is inert. 1: it is more than a form shows. */
 static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, struct buf *out,
                     cordon_error *e)
 {
@@ -79,6 +80,8 @@ static int put_form(struct mcp_server *s, struct mcp_call *c, const char *run, s
         };
         if (cordon_work_diff(s->o->cx, &o, &entries, e) < 0)
                 return -1;
+        if (stat.n > SHOWN_MAX)
+                return 1;
 
         struct json_doc *args = json_parse_data("arguments", span_str(c->args), &ignored);
         const char *reason = args ? json_str(json_root(args), "reason") : NULL;
@@ -133,8 +136,14 @@ void mcp_propose_ask(struct mcp_server *s, struct mcp_call *c)
                 return;
         }
 
-        if (put_form(s, c, run, &form, &e) < 0) {
+        int more = put_form(s, c, run, &form, &e);
+        if (more < 0) {
                 mcp_call_fail(s, c, &e);
+                return;
+        }
+
+        if (more > 0) {
+                not_applied(s, c, run, "these are more changes than a form shows: a person decides outside");
                 return;
         }
 

@@ -24,7 +24,9 @@ struct box *box_run_in(struct box *session, const struct box_config *c, struct e
         int ends[2];
         struct box *b = NULL;
         if (!session_takes_runs(session)) {
-                (void) err_set(e, ERR_GONE, 0, "the session is over");
+                (void) err_set(e, ERR_GONE, 0,
+                               session->phase < PHASE_RUN ? "the session has not started yet"
+                                                          : "the session is over");
                 return NULL;
         }
 
