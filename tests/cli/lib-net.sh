@@ -50,7 +50,7 @@ python3 "${NET_LIB:-$(dirname "$0")}/helpers/net_lab.py" "$T/lab" <"$T/lab/stop"
 LAB=$!
 exec 9>"$T/lab/stop"
 # shellcheck disable=SC2154
-trap 'code=$?; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; remove "$T" "${LAB_ALSO:-$T}"; exit $code' EXIT
+trap 'code=$?; ${at_end-:}; exec 9>&-; wait $LAB 2>/dev/null; umount -l "$(readlink -f /etc/resolv.conf)" /etc/hosts /etc/nsswitch.conf 2>/dev/null; remove "$T" "${LAB_ALSO:-$T}"; exit $code' EXIT
 soon test -e "$T/lab/ready" || { fail "the test's own internet stands" "$(cat "$T/lab/log")"; done_testing; }
 
 lab_names() { sort -u "$T/lab/dns.log" 2>/dev/null; }

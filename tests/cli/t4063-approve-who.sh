@@ -7,7 +7,7 @@
 here=$(cd "$(dirname "$0")" && pwd)
 compile confine
 mkdir "$T/look" && chmod 755 "$T/look"
-cp "$here/helpers/approver.py" "$T/look/approver.py" && chmod 644 "$T/look/approver.py"
+cp "$here/helpers/approver.py" "$here/helpers/mcp_evil.py" "$here/helpers/agent_client.py" "$T/look" && chmod 644 "$T/look"/*
 approver="python3 $T/look/approver.py"
 cd "$T" || exit 1
 
@@ -63,6 +63,18 @@ what_session() {
         (timeout 400 "$CORDON" session new -p "$T/p" "who$$" >"$T/out" 2>"$T/err" </dev/null 9>&-; ! "$CORDON" session run -q "who$$" -- echo went >>"$T/out" 2>/dev/null </dev/null 9>&-) &
         began=$!
 }
+what_tool() {
+        (timeout 400 python3 -c "
+import sys
+sys.path.insert(0, '$here/helpers')
+from mcp_client import Client
+evil = '$T/look/mcp_evil.py'
+c = Client(['$CORDON', 'mcp', 'wrap', '--name', 'who$$', '--tool', 'echo ask', '--read', evil, '--', 'python3', evil, 'benign'], modern=False)
+print(c.call('echo', text='went')['content'][0]['text'])
+c.end()" >"$T/out" 2>"$T/err" </dev/null 9>&-) &
+        began=$!
+}
+what_key() { start 'sign ssh:who ask' sh -c 'python3 "$0/agent_client.py" "$SSH_AUTH_SOCK" many 1 | sed "s/^1 0$/went/"' "$T/look"; }
 went() { grep -c -e went -e 'POST /one' "$T/out"; }
 
 # ---- who tries: each runs the words that follow, or ends with 99 where this host has no such thing ----
@@ -97,7 +109,13 @@ pid_namespace     closed closed
 other_user        closed closed
 starter           no-terminal -
 W
-whats="request connection run sock listen renew apply session"
+whats="request connection run sock listen renew apply session tool"
+if command -v ssh-agent >/dev/null && eval "$(ssh-agent -a "$T/agent")" >/dev/null; then
+        at_end="kill $SSH_AGENT_PID"
+        ssh-keygen -q -t ed25519 -N '' -C who -f "$T/key" && ssh-add -q "$T/key" && whats="$whats key"
+else
+        skip "use of a key" "no ssh-agent is installed"
+fi
 
 # answer WHO [--tty] [KEY=VALUE...]: what the socket says to a yes
 answer() {
