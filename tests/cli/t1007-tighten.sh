@@ -98,6 +98,7 @@ is "no policy gives 125" "$(status "$c" policy tighten -- true)" 125
 is "a policy that is not there gives 125" "$(status "$c" policy tighten -p "$T/none" -- true)" 125
 is "a policy that does not load closes nothing" "$(echo 'raed /x' >"$T/bad"; status "$c" policy tighten -p "$T/bad" -- true)" 1
 has "and it is said" "$(cat "$T/err")" raed
+has "runs that were too few are no failure of the command" "$("$c" learn --max-runs 2 -- cat in.txt 2>&1 </dev/null)" "it takes more than 2 runs"
 is "--max-runs bounds the runs" "$("$c" policy tighten -p "$T/wide" -n 1 --max-runs 4 --json -- cat in.txt </dev/null 2>/dev/null | jq -c '[.passed, .complete, .boxes <= 5]')" "[true,false,true]"
 # Each trial starts from the same files: what one wrote through a write door is not there for the next.
 if "$c" run -n -q --wall namespace --edit . -- true 2>/dev/null; then

@@ -176,6 +176,14 @@ static int print_learned(const struct teach *t, const cordon_learned *r)
         if (t->asked.json)
                 print_json(r);
 
+        if (!r->passed && t->l.boxes > 0 && r->boxes >= t->l.boxes) {
+                if (!t->asked.json) {
+                        (void) fprintf(stderr, "cordon: no policy: it takes more than %u runs\n", r->boxes);
+                        (void) cli_hint("raise --max-runs");
+                }
+                return 1;
+        }
+
         if (!r->passed) {
                 if (!t->asked.json)
                         (void) fprintf(stderr, "cordon: no policy: the command failed: %s", r->last);
