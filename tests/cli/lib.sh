@@ -20,7 +20,9 @@ short() { echo "${1%????????????}"; }
 # CORDON is the program; T a directory that goes away at the end. as_user runs a command as an ordinary user.
 set -u
 : "${CORDON:?}"
-. "${CORDON_SOURCE:-$(dirname "$0")/../..}/tests/clean.sh"
+: "${CORDON_SOURCE:=$(cd "$(dirname "$0")/../.." && pwd)}"
+export CORDON_SOURCE
+. "$CORDON_SOURCE/tests/clean.sh"
 N=0
 FAILED=0
 T=$(mktemp -d "${TMPDIR:-/tmp}/cordon-test.XXXXXX") || exit 1
