@@ -54,8 +54,8 @@ its attribute taken off|f|cat ../mine >f && setfattr -x user.cordon.label f 2>/d
 END
 }
 by() { # write|edit, and then applied
-        run run -q --read "$D/w/mine" "--$1" "$door" -- sh -c "cd $door && $script" 2>"$T/err" || echo "$way: $(cat "$T/err")"
-        [ "$1" = write ] || run apply >"$T/said" 2>&1 || echo "$way: $(cat "$T/said")"
+        run run -q --status-fd 4 --read "$D/w/mine" "--$1" "$door" -- sh -c "cd $door && $script" 4>"$T/status" 2>"$T/err" || echo "$way: $(cat "$T/err")"
+        [ "$1" = write ] || run apply "$(jq -r .work.layer "$T/status")" >"$T/said" 2>&1 || echo "$way: $(cat "$T/said")"
 }
 for kind in write edit; do ways | sed "s/^/$kind|/"; done | while IFS='|' read -r kind way left script; do
         anew

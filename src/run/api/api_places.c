@@ -16,10 +16,10 @@ static struct policy_places *read_places(const char *file, char **ret_text, size
 
 int api_places(struct cordon_box *b, struct err *e)
 {
-        if (b->places_file && !b->places) {
+        if (b->c.places_file && !b->places) {
                 char *text = NULL;
                 size_t n = 0;
-                b->places = read_places(b->places_file, &text, &n, e);
+                b->places = read_places(b->c.places_file, &text, &n, e);
                 if (!b->places) {
                         free(text);
                         return -1;
@@ -31,11 +31,11 @@ int api_places(struct cordon_box *b, struct err *e)
         if (policy_label_places(b->policy->checked, &staged, e) < 0)
                 return -1;
 
-        if (!b->answers_file || b->c.answers.p)
+        if (!b->c.answers_file || b->c.answers.p)
                 return 0;
 
         size_t n = 0;
-        const char *answers = api_slurp_up_to(b->answers_file, ANSWERS_MAX_BYTES, &n, e);
+        const char *answers = api_slurp_up_to(b->c.answers_file, ANSWERS_MAX_BYTES, &n, e);
         b->c.answers = span_of(answers, n);
         if (answers)
                 return 0;

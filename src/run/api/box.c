@@ -67,8 +67,8 @@ void cordon_box_free(cordon_box *b)
         free((void *) (uintptr_t) b->c.places.p);
         free((void *) (uintptr_t) b->c.answers.p);
         free(b->cwd);
-        free(b->places_file);
-        free(b->answers_file);
+        free(b->c.places_file);
+        free(b->c.answers_file);
         free(b->record_file);
         free(b->argv);
         free(b->entry);
@@ -254,9 +254,9 @@ int cordon_box_set(cordon_box *b, cordon_option option, const char *value)
         case CORDON_STAGE:
                 return policy_stage_find(value, &b->c.stage);
         case CORDON_PLACES:
-                return set_copy(&b->places_file, value);
+                return set_copy(&b->c.places_file, value);
         case CORDON_ANSWERS:
-                return set_copy(&b->answers_file, value);
+                return set_copy(&b->c.answers_file, value);
         case CORDON_RECORD:
                 return set_copy(&b->record_file, value);
         case CORDON_KEEP_OUTPUT:

@@ -107,7 +107,7 @@ struct cordon_box {
         struct box_canary canary_words[API_CANARIES_MAX];
         struct box_handle handles[HANDLES_MAX];
         char handle_names[HANDLES_MAX][NAME_MAX_BYTES];
-        char *places_file, *answers_file, *record_file; /* or NULL */
+        char *record_file; /* or NULL */
         struct policy_places *places;
         struct vault_giving giving; /* while the vault is opened */
         struct vault_told *told;    /* placeholders of the credentials that doors name */

@@ -167,10 +167,10 @@ struct box_config {
                 struct label label;
         } * shut;
         unsigned shut_count;
-        struct span places, answers;   /* texts for the broker; empty: none */
-        const char *files_of_texts[2]; /* NULL: none */
-        struct box_recording {         /* exchanges are recorded, and the file gets its name at the end */
-                int fd;                /* a file without a name, or -1 */
+        struct span places, answers;      /* texts for the broker; empty: none */
+        char *places_file, *answers_file; /* of them; or NULL */
+        struct box_recording {            /* exchanges are recorded, and the file gets its name at the end */
+                int fd;                   /* a file without a name, or -1 */
                 int dir;
                 const char *name; /* there; NULL: nothing is recorded */
         } recording;

@@ -113,14 +113,17 @@ static void join_handles(struct ways_in *w)
 
 static void join_stdin(struct ways_in *w) { join(w, stamp_of_file(w->x, w->c->io.in)); }
 
+static void join_file(struct ways_in *w, const char *file)
+{
+        AUTO_FD(fd, file ? open(file, O_PATH | O_CLOEXEC) : -1);
+        join(w, stamp_of_file(w->x, fd));
+}
+
 /* Recorded answers, and the addresses of places. */
 static void join_texts(struct ways_in *w)
 {
-        for (size_t i = 0; i < sizeof w->c->files_of_texts / sizeof *w->c->files_of_texts; i++) {
-                const char *file = w->c->files_of_texts[i];
-                AUTO_FD(fd, file ? open(file, O_PATH | O_CLOEXEC) : -1);
-                join(w, stamp_of_file(w->x, fd));
-        }
+        join_file(w, w->c->answers_file);
+        join_file(w, w->c->places_file);
 }
 
 /* With --on a run goes on in what another wrote, or in a copy of it. */

@@ -267,7 +267,8 @@ int registry_told_next(struct told *t)
         struct ask ok;
         while (t->n > 0 && fd_await(t->v[t->n - 1].fd, POLLIN, 0)) {
                 struct told_box *x = &t->v[t->n - 1];
-                bool answered = wire_take(x->fd, &registry_ask_form, &ok, NULL) == 1;
+                AUTO_FD(text, -1); /* an empty one */
+                bool answered = wire_take(x->fd, &registry_ask_form, &ok, &text) == 1;
                 fd_close(&x->fd);
                 if (!answered) /* it took us for one that says nothing, or is over */
                         x->fd = tell_run(x->run);
