@@ -76,12 +76,12 @@ copy=$("$CORDON" run -q --json --edit work --on "$overlay" --copy --keep -- true
 is "a copy has it" "$("$CORDON" run -q --json --edit work --on "$copy" -- true 2>&1 | label_of_result)" untrusted
 "$CORDON" discard "$copy" >/dev/null 2>&1
 is "what is discarded is forgotten" "$(grep -c "work/$copy" "$CORDON_STATE/labels/index")" 0
-"$CORDON" session new --name one --read script --edit work >"$T/session" 2>&1
-"$CORDON" session run one -- true >from-session 2>/dev/null
+"$CORDON" session new --name "one$$" --read script --edit work >"$T/session" 2>&1
+"$CORDON" session run "one$$" -- true >from-session 2>/dev/null
 is "what a session prints has it" "$(shown from-session)" untrusted
-"$CORDON" session fork one --name two >"$T/fork" 2>&1 && "$CORDON" session run two -- true >from-fork
+"$CORDON" session fork "one$$" --name "two$$" >"$T/fork" 2>&1 && "$CORDON" session run "two$$" -- true >from-fork
 is "a fork of it has it" "$(shown from-fork)" untrusted
-for s in one two; do "$CORDON" session end $s >/dev/null 2>&1; done
+for s in "one$$" "two$$"; do "$CORDON" session end "$s" >/dev/null 2>&1; done
 
 # ---- a file that changed on the host meanwhile: kept, labelled ----
 echo old >file && mkdir sync

@@ -71,7 +71,7 @@ is "all of them were tried" "$(grep -c 'in a directory' "$T/table")" "$(($(ways 
 is "what was not written has no label" "$(grep 'beside it: ' "$T/table" | grep -v ': none$')" ""
 
 # ---- who writes ----
-by_a_session() { run session new -q --name s --read "$D/w/mine" --write "$door" >/dev/null 2>&1; run session run s -- sh -c "$write" >/dev/null 2>&1; }
+by_a_session() { run session new -q --name "s$$" --read "$D/w/mine" --write "$door" >/dev/null 2>&1; run session run "s$$" -- sh -c "$write" >/dev/null 2>&1; }
 by_a_run_that_fails() { run run -q --read "$D/w/mine" --write "$door" -- sh -c "$write; exit 3" >/dev/null 2>&1; }
 by_a_run_without_time() { run run -q --time 1s --read "$D/w/mine" --write "$door" -- sh -c "$write; sleep 60" >/dev/null 2>&1; }
 by_a_killed_run() {
@@ -122,7 +122,7 @@ for writer in by_a_session by_a_run_that_fails by_a_run_without_time by_a_killed
         as 'mv door/f door/kept out'
         is "$writer: what it wrote, and what it did not" "$(label_of_box "$D/w/out/f") $(label_of_box "$D/w/out/kept")" "private:mine none"
 done
-run session end s >/dev/null 2>&1
+run session end "s$$" >/dev/null 2>&1
 is "nothing is left to be stamped" "$(as_user ls "$T/state-user/labels/pending")" ""
 
 # ---- ways of moving: NAME|LABEL|a script beside the door ----

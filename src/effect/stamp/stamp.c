@@ -188,13 +188,21 @@ struct label stamp_of_file(const struct stamp_index *x, int fd)
  * alone. */
 enum scope { SCOPE_OWN, SCOPE_AROUND, SCOPE_NAME };
 
-static void join_same_file(const struct stamp_index *x, const char *path, struct label *l)
+struct label stamp_same_file(const struct stamp_index *x, const char *path)
 {
         struct stamp here;
+        struct label l = { 0 };
         stamp_identify(path, &here);
         for (size_t i = 0; i < x->n; i++)
                 if (stamp_is_same_file(&x->v[i], &here))
-                        label_join(l, &x->v[i].label);
+                        label_join(&l, &x->v[i].label);
+        return l;
+}
+
+static void join_same_file(const struct stamp_index *x, const char *path, struct label *l)
+{
+        struct label by = stamp_same_file(x, path);
+        label_join(l, &by);
 }
 
 static struct label index_label(const struct stamp_index *x, const char *path, enum scope scope)

@@ -247,7 +247,8 @@ static int add_at(const struct cordon_context *cx, const char *clean, const char
                 return -1;
 
         struct label indexed = is_pipe(clean) ? stamp_named(&x, clean) : stamp_indexed(&x, at);
-        bool known = label_within(l, &indexed);
+        struct label file = is_pipe(clean) ? indexed : stamp_same_file(&x, at);
+        bool known = label_within(l, &file); /* not by the name of a file that was replaced */
         int r = known ? 0 : add_row(&x, clean, at, l, run, e) < 0 ? -1 : replace_index(dir, &x, e);
         stamp_done(&x);
         label_join(&indexed, l);

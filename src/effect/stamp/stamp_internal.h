@@ -7,6 +7,7 @@
 
 /* The label in the index for this file, by path or inode. */
 struct label stamp_indexed(const struct stamp_index *x, const char *path);
+struct label stamp_same_file(const struct stamp_index *x, const char *path); /* by its number */
 struct label stamp_attribute(const char *path);
 void stamp_identify(const char *path, struct stamp *s); /* 0: it does not exist */
 bool stamp_is_same_file(const struct stamp *a, const struct stamp *b);
