@@ -75,5 +75,15 @@ print(len(rules), "rules")
 PY
 is "the dashboard and the rules use names that exist, and each histogram" "$(cat "$T/names")" "7 rules"
 if command -v promtool >/dev/null; then ok "promtool reads the rules" promtool check rules "$here/../../contrib/prometheus/cordon-serve.rules.yml"; fi
+
+# the same denial has the same words on each face, and counts once
+words='[.denials[] | select(.minor | not) | {what, code, reason, why, permit}] | sort_by(.what)'
+printf 'use base/system\nlimit time 1m\n' | $who sh -c 'cat >"$1"' sh "$C/cordon/serve/tenants/b/policies/plain.cordon"
+run "$b" '{"argv":["sh","-c","curl -s -m 3 http://example.com; curl -s -m 3 http://example.org"],"policy":"plain"}' >"$T/body"
+$who "$CORDON" run -p "$C/cordon/serve/tenants/b/policies/plain.cordon" --json -- sh -c 'curl -s -m 3 http://example.com; curl -s -m 3 http://example.org' 2>&1 </dev/null | sed -n '/^{/p' >"$T/cli"
+is "HTTP and the command line say the same" "$(jq -c '[.blocked[] | {what: .effect, code, reason, why, permit}] | sort_by(.what)' "$T/body")" "$(jq -c "$words" "$T/cli")"
+ok "which is something" test "$(jq '.blocked | length' "$T/body")" -ge 1
+n=$(http GET '/v1/runs?limit=1000' "$b" | jq '[.runs[].denials] | add')
+has "and metrics count that" "$(http GET /v1/metrics "$b")" "cordon_denials_total{tenant=\"b\"} $n"
 kill "$serve" && soon gone "$serve"
 done_testing

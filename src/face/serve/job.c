@@ -314,14 +314,15 @@ static struct job *startable(struct tenant *t)
 
 static bool is_full(int sys) { return sys == ENOSPC || sys == EDQUOT || sys == EROFS; }
 
-/* The host has no room for a box now: it waits, first in the queue, until others have ended. */
+/* The host has no room for a box now: it waits, first in the queue, until others have ended. So does one that
+ * nobody waits for, if the disk is full. */
 static bool hold_back(struct server *s, struct job *j, const cordon_error *e)
 {
         enum { HELD_MOST = 600, HOLD_MS = 200 };
         static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, EDQUOT, ENOSPC };
         bool is_short = e->code == ERR_MEMORY;
         for (size_t i = 0; i < sizeof shortages / sizeof *shortages; i++)
-                is_short |= e->sys == shortages[i] && !(e->code == ERR_IO && is_full(e->sys));
+                is_short |= e->sys == shortages[i] && (j->on_disk || e->code != ERR_IO || !is_full(e->sys));
         if (!is_short || s->draining || j->timed_out || ++j->held > HELD_MOST)
                 return false;
 
@@ -371,10 +372,10 @@ static bool start_one(struct server *s, struct job *j)
         }
 
         give(j);
+        if (e.code == ERR_IO && is_full(e.sys))
+                trouble_tell(s, "the start of a run", e.sys);
         if (hold_back(s, j, &e))
                 return false;
-        if (is_full(e.sys))
-                trouble_tell(s, "the start of a run", e.sys);
         end(s, j, &e);
         return true;
 }

@@ -274,7 +274,7 @@ struct runs_filter {
 
 static bool take_filter(const struct serve_call *c, struct runs_filter *f)
 {
-        char limit[24] = "200", since[24] = "0", until[24] = "9223372036854775807", label[330] = "";
+        char limit[24] = "2000", since[24] = "0", until[24] = "9223372036854775807", label[330] = "";
         const struct {
                 const char *name;
                 char *to;
@@ -290,7 +290,7 @@ static bool take_filter(const struct serve_call *c, struct runs_filter *f)
                         return false;
         if (label[0])
                 (void) snprintf(f->label, sizeof f->label, "\n%s%s", label, strchr(label, '=') ? "\n" : "=");
-        return str_to_u64(span_str(limit), &f->limit) == 0 && f->limit >= 1 && f->limit <= 1000 &&
+        return str_to_u64(span_str(limit), &f->limit) == 0 && f->limit >= 1 && f->limit <= KEPT_RUNS &&
                str_to_u64(span_str(since), &f->since) == 0 && str_to_u64(span_str(until), &f->until) == 0;
 }
 
@@ -322,7 +322,7 @@ void get_runs(struct serve_call *c, struct reply *r)
 
         if (!take_filter(c, &f)) {
                 reply_problem(r, 400, "parameter",
-                              "`limit` is 1 to 1000; `since` and `until` are seconds since 1970", NULL);
+                              "`limit` is 1 to 10000; `since` and `until` are seconds since 1970", NULL);
                 return;
         }
 

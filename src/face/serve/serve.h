@@ -8,7 +8,8 @@
  *                                 "parked":8,"gpu_boxes":1}
  *     tenants/NAME/policies/NAME.cordon what its runs may use, by name
  *     tenants/NAME/ceiling.cordon      optional: door lines of a request must not exceed it
- *     tenants/NAME/files, state, home  {work}, ledger and vault, {home} */
+ *     tenants/NAME/files, state, home  {work}, ledger and vault, {home}
+ *     tenants/NAME/runs, usage         results, and what was used (run_store.c, tenant_usage.c) */
 #pragma once
 #include "cordon.h"
 
