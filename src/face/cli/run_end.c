@@ -534,13 +534,14 @@ static void say_trip(const struct cli_end *o, const cordon_result *r)
 static void say_error(const struct cli_end *o, const cordon_error *e)
 {
         cordon_error said = *e;
+        struct stat st;
         char shown[100];
         bool marked = false;
         for (char *const *w = o->command; w && *w; w++)
                 marked |= strcmp(*w, "--") == 0;
 
         if (marked && !strchr("./", o->program[0]) && (e->sys == ENOENT || e->sys == EACCES) &&
-            access(o->program, F_OK) == 0)
+            stat(o->program, &st) == 0 && S_ISREG(st.st_mode))
                 (void) snprintf(
                         said.hint, sizeof said.hint,
                         "an option takes one path, and %s is another: --read . shows all of this directory",
