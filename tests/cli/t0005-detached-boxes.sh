@@ -20,10 +20,10 @@ for who in root as_user; do
         is "$who: and nothing else" "$(wc -l <out):$(cat err)" "1:"
         soon says "$n" said && soon says "$n" erred
         has "$who: ps lists it" "$($c ps)" "$(short "$id")"
-        has "$who: with its name" "$($c ps | grep "$id")" "$n"
-        has "$who: and its command" "$($c ps | grep "$id")" sleep
+        has "$who: with its name" "$($c ps | grep "$(short "$id")")" "$n"
+        has "$who: and its command" "$($c ps | grep "$(short "$id")")" sleep
         odd=$($c run -d -- sh -c 'sleep 60' "$(printf '\033[2J\nforged\342\200\256')")
-        has "$who: whose words are inert, whoever chose them" "$($c ps | grep "$odd")" 'sh -c sleep 60 \x1b[2J\x0aforged\u{202e}'
+        has "$who: whose words are inert, whoever chose them" "$($c ps | grep "$(short "$odd")")" 'sh -c sleep 60 \x1b[2J\x0aforged\u{202e}'
         $c stop -k "$odd"
         is "$who: ps --json is a list" "$($c ps --json | jq -r type)" array
         is "$who: with this box in it" "$($c ps --json | jq -r ".[]|select(.run==\"$id\")|.name")" "$n"
@@ -52,7 +52,7 @@ name $n
         is "$who: the keeper has left the session" "$(cut -d' ' -f6 "/proc/$keeper/stat")" "$keeper"
         is "$who: the keeper holds none of the caller's streams" "$(find "/proc/$keeper/fd" -lname '/dev/null' \( -name 0 -o -name 1 -o -name 2 \) | wc -l)" 3
         if [ "$(id -u)" -eq 0 ] && [ $who = root ]; then
-                hasnt "another user's ps does not list it" "$(as_user "$CORDON" ps)" "$id"
+                hasnt "another user's ps does not list it" "$(as_user "$CORDON" ps)" "$(short "$id")"
                 as_user "$CORDON" stop "$id" >out 2>err
                 is "another user cannot stop it" $? 125
                 as_user "$CORDON" logs "$id" >out 2>err
@@ -120,9 +120,9 @@ name $n
         $c stop "$n" >out 2>err
         is "$who: a name that two boxes bear is not guessed" $? 125
         has "$who: and it says so" "$(cat err)" "2 boxes"
-        is "$who: both still run" "$($c ps | grep -c -e "$a" -e "$b")" 2
+        is "$who: both still run" "$($c ps | grep -c -e "$(short "$a")" -e "$(short "$b")")" 2
         ms $c stop "$a" "$b"
-        is "$who: stop takes several" "$code:$($c ps | grep -c -e "$a" -e "$b")" 0:0
+        is "$who: stop takes several" "$code:$($c ps | grep -c -e "$(short "$a")" -e "$(short "$b")")" 0:0
 
         # --- its own end, its limits, its failures ---
         id=$($c run -d --status-fd 3 --time 500ms -- sleep 200 3>"$T/status.$who")

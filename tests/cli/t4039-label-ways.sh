@@ -68,7 +68,7 @@ is "all ways in and out were tried" "$(wc -l <"$T/leaves")" "$(($(wc -l <"$T/way
 
 # ---- one by one: what a run leaves in our own state, and what is made of it ----
 id=$("$CORDON" run -q --detach --read script -- echo hello)
-soon sh -c "'$CORDON' logs $id | grep -q hello && ! '$CORDON' ps | grep -q $id"
+soon sh -c "'$CORDON' logs $id | grep -q hello && ! '$CORDON' ps | grep -q $(short "$id")"
 "$CORDON" logs "$id" >logs && is "kept output has it" "$(cat logs) $(shown logs)" "hello untrusted"
 "$CORDON" diff "$overlay" >changes && is "what is printed of changes has it" "$(shown changes)" untrusted
 "$CORDON" apply "$overlay" --as-patch patch >/dev/null 2>&1 && is "a patch has it" "$(shown patch)" untrusted

@@ -142,7 +142,7 @@ scene "$D"
 "$CORDON" undo "$run" 2>/dev/null
 CORDON_WORK_STEP=20 "$T/hooked" apply --include-flagged "$run" >/dev/null 2>&1
 mv "$D" "$D.away"
-has "an apply whose directory is gone is stuck" "$("$CORDON" diff --list | grep "$run")" stuck
+has "an apply whose directory is gone is stuck" "$("$CORDON" diff --list | grep "$(short "$run")")" stuck
 has "the message offers the way out" "$("$CORDON" apply "$run" 2>&1)" "cordon discard $run"
 has "which is a state of its own" "$("$CORDON" discard --json "$run")" '"state":"kept"'
 hasnt "the list has it no more" "$("$CORDON" diff --list 2>&1)" "$run"

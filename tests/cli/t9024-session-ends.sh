@@ -90,7 +90,7 @@ top"
                 mkdir -m 700 "$D/all" && chown $uid:$uid "$D/all" && cd / || exit 1
                 run() { setpriv --reuid $uid --regid $uid --clear-groups env HOME=/nonexistent CORDON_STATE="$D/all" timeout -k 5 60 "$CORDON" "$@"; }
                 a=$(run session new "$S-a") && b=$(run session new "$S-b")
-                is "$who: all sessions are there" "$(run session ls | grep -c -e "$a" -e "$b")" 2
+                is "$who: all sessions are there" "$(run session ls | grep -c -e "$(short "$a")" -e "$(short "$b")")" 2
                 is "$who: session end --all" "$(run session end --all --json | jq -r .end | sort | uniq -c | tr -d ' ')" 2exited
                 is "$who: none is left" "$(run session ls --json)" "[]"
                 run session new "$S-c" >/dev/null
