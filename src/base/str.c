@@ -371,3 +371,15 @@ bool str_is_run(const char *id)
 }
 
 int str_run_shown(const char *id) { return (int) strlen(id) - (str_is_run(id) ? 12 : 0); }
+
+int str_row_of(const void *rows, size_t count, size_t size, const char *word)
+{
+        for (size_t i = 0; i < count; i++) {
+                const char *name;
+                memcpy(&name, (const char *) rows + i * size, sizeof name);
+                if (name && strcmp(name, word) == 0)
+                        return (int) i;
+        }
+
+        return -1;
+}

@@ -75,3 +75,8 @@ bool path_is_kernels(const char *path);
 /* "/a" and "b/../c" become "/a/c", lexically: symlinks are not followed. An absolute `path` replaces
  * `start`. Returns false if it does not fit. */
 bool path_join(const char *start, const char *path, char *ret, size_t cap);
+
+/* The index of the first row that begins with this word, or -1. A row may also be just a word, or begin with
+ * NULL. */
+#define str_row(rows, count, word) str_row_of(rows, count, sizeof *(rows), word)
+int str_row_of(const void *rows, size_t count, size_t size, const char *word);

@@ -153,13 +153,7 @@ static const struct {
 } contexts[] = { { "sh", to_sh },   { "sql", to_sql }, { "html", to_html }, { "json", to_json },
                  { "csv", to_csv }, { "md", to_md },   { "url", to_url },   { "term", to_term } };
 
-int encode_find(const char *name)
-{
-        for (size_t i = 0; i < sizeof contexts / sizeof *contexts; i++)
-                if (strcmp(contexts[i].name, name) == 0)
-                        return (int) i;
-        return -1;
-}
+int encode_find(const char *name) { return str_row(contexts, sizeof contexts / sizeof *contexts, name); }
 
 const char *encode_names(void) { return "sh, sql, html, json, csv, md, url or term"; }
 

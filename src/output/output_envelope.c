@@ -12,13 +12,7 @@
 static const char *const kinds[] = { "delimiter", "datamark", "base64" };
 _Static_assert(sizeof kinds / sizeof *kinds == ENVELOPE__COUNT, "each mark has its name");
 
-int envelope_mark_find(const char *name)
-{
-        for (int i = 0; i < ENVELOPE__COUNT; i++)
-                if (strcmp(kinds[i], name) == 0)
-                        return i;
-        return -1;
-}
+int envelope_mark_find(const char *name) { return str_row(kinds, ENVELOPE__COUNT, name); }
 
 static bool has_word(struct span text, const char *word)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* output/schema_keywords.c - the keywords of draft 2020-12: where each has subschemas, and its vocabulary. */
+#include "base/str.h"
 #include "output/schema_internal.h"
 
 #define COUNT(a) (sizeof(a) / sizeof *(a))
@@ -69,8 +70,6 @@ const struct keyword *schema_keyword(const char *name)
                 { "contentSchema", HOLDS_SCHEMA, VOCABULARY_NOTES },
         };
 
-        for (size_t i = 0; i < COUNT(rows); i++)
-                if (strcmp(rows[i].name, name) == 0)
-                        return &rows[i];
-        return NULL;
+        int i = str_row(rows, COUNT(rows), name);
+        return i < 0 ? NULL : &rows[i];
 }

@@ -202,10 +202,7 @@ static bool is_shared_in_session(const char *name)
         static const char *const shared[] = { "/proc shows no process that is not ours",
                                               "no process outside answers a signal",
                                               "no other process's environment" };
-        for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
-                if (strcmp(name, shared[i]) == 0)
-                        return true;
-        return false;
+        return str_row(shared, sizeof shared / sizeof *shared, name) >= 0;
 }
 
 static enum verdict judge_probe(struct breakout *b, const struct probe *p, const struct json *line,

@@ -339,10 +339,8 @@ static void fill_residual(struct claims *c)
 
 static const struct knockout *knockout_of(const char *cls)
 {
-        for (size_t i = 0; i < sizeof knockouts / sizeof *knockouts; i++)
-                if (strcmp(knockouts[i].cls, cls) == 0)
-                        return &knockouts[i];
-        return NULL;
+        int i = str_row(knockouts, sizeof knockouts / sizeof *knockouts, cls);
+        return i < 0 ? NULL : &knockouts[i];
 }
 
 static void put_layers(struct buf *o, uint32_t bits, const char *between, const char *quote)

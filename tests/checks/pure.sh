@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
 objects=$(find "$BUILD/libcordon-core.a.p" ! -name 'src_policy_learn_*' ! -name 'src_effect_stamp_*' \( -name 'src_policy_*.o' -o -name 'src_effect_*.o' -o -name 'src_wall_plan_*.o' -o -name 'src_wall_kinds_*.o' -o -name 'src_base_arena.c.o' \
         -o -name 'src_base_block.c.o' -o -name 'src_base_buf.c.o' -o -name 'src_base_date.c.o' -o -name 'src_base_err.c.o' -o -name 'src_base_hash.c.o' -o -name 'src_base_hash_rounds.c.o' -o -name 'src_base_json.c.o' \
-        -o -name 'src_base_str.c.o' -o -name 'src_base_variable.c.o' \))
+        -o -name 'src_base_str.c.o' -o -name 'src_base_variable.c.o' -o -name 'src_base_vec.c.o' \))
 sources=$(git ls-files 'src/policy/*.c' 'src/wall/plan/*.c' ':!src/policy/learn' | wc -l)
 # shellcheck disable=SC2086
 is "every file of policy and plan has its object" "$(printf '%s\n' $objects | grep -c -e src_policy_ -e src_wall_plan_)" "$sources"

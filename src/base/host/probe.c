@@ -2,6 +2,7 @@
 /* base/host/probe.c - the table of checks of `cordon doctor`. Never: changes the host; everything a check
  * makes is in namespaces of its own and goes away with them. */
 #include "base/host/internal.h"
+#include "base/str.h"
 
 #include <string.h>
 
@@ -36,10 +37,10 @@ static void look_probe(const struct cordon_context *cx, unsigned i, struct host_
 
 bool host_look_at(const struct cordon_context *cx, const char *layer, struct host_finding *ret)
 {
-        for (unsigned i = 0; i < sizeof rows / sizeof *rows; i++)
-                if (strcmp(rows[i].layer, layer) == 0)
-                        return look_probe(cx, i, ret), true;
-        return false;
+        int i = str_row(rows, sizeof rows / sizeof *rows, layer);
+        if (i >= 0)
+                look_probe(cx, (unsigned) i, ret);
+        return i >= 0;
 }
 
 bool host_missing(const struct cordon_context *cx, struct host_finding *ret)

@@ -436,10 +436,8 @@ const char *bwrap_option(size_t i, const char **ret_arguments, const char **ret_
 
 static const struct option *find_option(const char *name)
 {
-        for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-                if (strcmp(options[i].name, name) == 0)
-                        return &options[i];
-        return NULL;
+        int i = str_row(options, sizeof options / sizeof *options, name);
+        return i < 0 ? NULL : &options[i];
 }
 
 /* --perms, --size and --overlay-src are about the operation that follows. */

@@ -3,6 +3,7 @@
  * hook. A piece of text is put into the settings, and taken out again: every other byte stays. */
 #include "face/cli/agent_hook.h"
 #include "base/json.h"
+#include "base/str.h"
 
 #include <string.h>
 
@@ -55,10 +56,8 @@ static const struct agent_hook hooks[] = {
 
 const struct agent_hook *agent_hook_find(const char *agent)
 {
-        for (size_t i = 0; i < sizeof hooks / sizeof *hooks; i++)
-                if (strcmp(hooks[i].agent, agent) == 0)
-                        return &hooks[i];
-        return NULL;
+        int i = str_row(hooks, sizeof hooks / sizeof *hooks, agent);
+        return i < 0 ? NULL : &hooks[i];
 }
 
 /* ---- positions in the text of a JSON document ---- */

@@ -205,10 +205,8 @@ const struct cli_key_source *cli_key_find(const char *provider)
 
 static const struct cli_key_source *usual(const char *provider)
 {
-        for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
-                if (strcmp(sources[i].provider, provider) == 0)
-                        return &sources[i];
-        return &sources[0];
+        int i = str_row(sources, sizeof sources / sizeof *sources, provider);
+        return i < 0 ? &sources[0] : &sources[i];
 }
 
 /* Is all below `base` within what a credential is for, a URL with a pattern and methods? A place or a pattern

@@ -157,10 +157,7 @@ static bool takes_one_name(const char *word)
 {
         static const char *const words[] = { "read", "write",   "run", "env", "sock",
                                              "sign", "decrypt", "dev", "tool" };
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-                if (strcmp(word, words[i]) == 0)
-                        return true;
-        return false;
+        return str_row(words, sizeof words / sizeof *words, word) >= 0;
 }
 
 /* In the quotes of the policy language, if it would not be one word without; existing quotes are kept. */

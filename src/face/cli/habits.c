@@ -2,6 +2,7 @@
 /* face/cli/habits.c - options and verbs of docker, bwrap, firejail, git and others that users type from
  * habit, with their equivalent. Only ever a hint: an option of another tool is never accepted as one of ours.
  */
+#include "base/str.h"
 #include "face/cli/cli.h"
 
 #include <string.h>
@@ -226,10 +227,8 @@ static const struct {
 
 const char *cli_verb_habit(const char *typed)
 {
-        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-                if (strcmp(verbs[i].verb, typed) == 0)
-                        return verbs[i].instead;
-        return NULL;
+        int i = str_row(verbs, sizeof verbs / sizeof *verbs, typed);
+        return i < 0 ? NULL : verbs[i].instead;
 }
 
 const char *cli_habit(const char *verb, const char *typed)

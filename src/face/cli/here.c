@@ -15,14 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool any_is(const char *const *names, size_t count, const char *name)
-{
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(names[i], name) == 0)
-                        return true;
-        return false;
-}
-
 static const char *last_of(const char *program)
 {
         const char *slash = strrchr(program, '/');
@@ -32,21 +24,22 @@ static const char *last_of(const char *program)
 static bool is_shell(const char *program)
 {
         static const char *const shells[] = { "sh", "bash", "dash", "zsh", "ksh" };
-        return any_is(shells, sizeof shells / sizeof *shells, last_of(program));
+        return str_row(shells, sizeof shells / sizeof *shells, last_of(program)) >= 0;
 }
 
 /* Started without a path, these use their working directory, and accept an empty one. */
 static bool lists(const char *program)
 {
         static const char *const listers[] = { "ls", "dir", "vdir", "tree", "find", "du", "rg", "fd" };
-        return any_is(listers, sizeof listers / sizeof *listers, last_of(program));
+        return str_row(listers, sizeof listers / sizeof *listers, last_of(program)) >= 0;
 }
 
 /* python3 -m unittest: it finds no test, and succeeds. */
 static bool is_module(const char *word, const char *next)
 {
         static const char *const modules[] = { "unittest", "pytest", "compileall", "doctest" };
-        return strcmp(word, "-m") == 0 && next && any_is(modules, sizeof modules / sizeof *modules, next);
+        return strcmp(word, "-m") == 0 && next &&
+               str_row(modules, sizeof modules / sizeof *modules, next) >= 0;
 }
 
 /* python3 -c, perl -we, node -p: the program is in the argument, not in the directory. A shell's mostly names
@@ -56,7 +49,7 @@ static bool has_own_code(const char *program, const char *word)
         static const char *const words[] = {
                 "-c", "-Ic", "-e", "-E", "-ne", "-pe", "-we", "--eval", "--print"
         };
-        return any_is(words, sizeof words / sizeof *words, word) ||
+        return str_row(words, sizeof words / sizeof *words, word) >= 0 ||
                (strcmp(word, "-p") == 0 && strcmp(last_of(program), "node") == 0);
 }
 
@@ -65,7 +58,7 @@ static bool is_behind_wasm(const char *program)
 {
         static const char *const ends[] = { ".wasm", ".js", ".mjs" };
         const char *dot = strrchr(last_of(program), '.');
-        return dot && any_is(ends, sizeof ends / sizeof *ends, dot);
+        return dot && str_row(ends, sizeof ends / sizeof *ends, dot) >= 0;
 }
 
 /* By the words of the command: was it about the directory it was typed in? */
@@ -130,7 +123,7 @@ void cli_here_options(const struct cli_end *o)
 {
         static const char *const doors[] = { "--read", "--edit", "--write", "--net", "--listen" };
         for (char *const *w = o->command; *w && !o->doors; w++)
-                if (any_is(doors, sizeof doors / sizeof *doors, *w)) {
+                if (str_row(doors, sizeof doors / sizeof *doors, *w) >= 0) {
                         cli_note("note: %s was passed to the command; put cordon's options before it", *w);
                         return;
                 }

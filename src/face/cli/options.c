@@ -99,10 +99,7 @@ static const char *const limit_flags[] = { "time",   "cpu",    "memory",  "procs
 
 static bool is_limit_flag(const char *name)
 {
-        for (size_t i = 0; i < sizeof limit_flags / sizeof *limit_flags; i++)
-                if (strcmp(limit_flags[i], name) == 0)
-                        return true;
-        return false;
+        return str_row(limit_flags, sizeof limit_flags / sizeof *limit_flags, name) >= 0;
 }
 
 static bool policy_is_bad;

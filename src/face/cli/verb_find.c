@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/cli/verb_find.c - finds verbs in the table that main.c registers. Some have several words, as
  * `ledger trace`. */
+#include "base/str.h"
 #include "face/cli/cli.h"
 
 #include <stdio.h>
@@ -50,10 +51,8 @@ const char *cli_synonym(size_t i, const struct cli_verb **ret_verb)
 
 static const char *name_of(const char *typed)
 {
-        for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++)
-                if (strcmp(synonyms[i].typed, typed) == 0)
-                        return synonyms[i].name;
-        return typed;
+        int i = str_row(synonyms, sizeof synonyms / sizeof *synonyms, typed);
+        return i < 0 ? typed : synonyms[i].name;
 }
 
 /* The verb whose name is this many words. */

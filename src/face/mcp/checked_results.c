@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* face/mcp/checked_results.c - results through cordon-output. Never: passes on what was not checked. */
 #include "base/json.h"
+#include "base/str.h"
 #include "face/mcp/checked.h"
 
 #include <stdio.h>
@@ -10,10 +11,7 @@
 static bool has_own_name(const char *kind)
 {
         static const char *const kinds[] = { "secret", "canary", "secret-pattern", "injection" };
-        for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-                if (strcmp(kinds[i], kind) == 0)
-                        return true;
-        return false;
+        return str_row(kinds, sizeof kinds / sizeof *kinds, kind) >= 0;
 }
 
 static void take_finding(const struct json *x, struct mcp_checked *c)

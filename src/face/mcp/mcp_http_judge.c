@@ -2,6 +2,7 @@
 /* face/mcp/mcp_http_judge.c - the headers of a request against its message. A proxy may route by headers:
  * what differs from the message is refused. Pure. */
 #include "base/base64.h"
+#include "base/str.h"
 #include "face/mcp/mcp_http.h"
 
 #include <string.h>
@@ -12,10 +13,7 @@ static const char MODERN[] = "2026-07-28";
 static bool is_legacy(const char *version)
 {
         static const char *const known[] = { "2025-03-26", "2025-06-18", "2025-11-25" };
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-                if (strcmp(known[i], version) == 0)
-                        return true;
-        return false;
+        return str_row(known, sizeof known / sizeof *known, version) >= 0;
 }
 
 /* A value that a header cannot carry is in it as =?base64?...?= */

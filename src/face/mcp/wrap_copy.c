@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/mcp/wrap_copy.c - messages written anew, so that both sides read what was judged. */
+#include "base/str.h"
 #include "face/mcp/wrap.h"
 
 #include <string.h>
@@ -83,10 +84,8 @@ void wrap_put_key(struct buf *out, const struct json *c)
 
 static bool is_left_out(const char *key, unsigned permitted)
 {
-        for (size_t i = 0; i < sizeof asks / sizeof *asks; i++)
-                if (strcmp(asks[i].capability, key) == 0)
-                        return !(permitted & 1u << i);
-        return false;
+        int i = str_row(asks, sizeof asks / sizeof *asks, key);
+        return i < 0 ? false : !(permitted & 1u << i);
 }
 
 static void put_capabilities(struct buf *out, const struct json *v, unsigned permitted)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/from/from_bwrap.c - a bubblewrap command line, as a script has it. */
+#include "base/str.h"
 #include "policy/from/from.h"
 
 #include <stdio.h>
@@ -146,11 +147,7 @@ static bool is_system(const char *path)
         static const char *const system[] = {
                 "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives"
         };
-        for (size_t i = 0; i < sizeof system / sizeof *system; i++)
-                if (strcmp(path, system[i]) == 0)
-                        return true;
-
-        return false;
+        return str_row(system, sizeof system / sizeof *system, path) >= 0;
 }
 
 static void add_bind(struct from *f, const char *word, const char *source, const char *target, bool optional)

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* policy/learn/unused.c - the doors of a policy that no past run used, according to the ledger. A door
  * without records stays open. */
+#include "base/str.h"
 #include "policy/learn/internal.h"
 #include "policy/policy.h"
 
 #include <stdlib.h>
 
-static bool is_listed(const char *const *v, size_t n, const char *text)
-{
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(v[i], text) == 0)
-                        return true;
-        return false;
-}
+static bool is_listed(const char *const *v, size_t n, const char *text) { return str_row(v, n, text) >= 0; }
 
 /* "host:port" of one connection against a door; an address may have brackets. */
 static bool leads_to(const struct net_dest *n, const char *to)

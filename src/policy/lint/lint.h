@@ -20,7 +20,6 @@ const struct door *lint_next(const struct lint_view *v, enum door_kind kind, con
 /* If memory for a note runs out, the check fails: no note may be missing or cut. */
 void lint_whole(struct lint_view *v, const struct buf *b);
 bool lint_full(const struct lint_view *v); /* no more warnings are taken */
-bool lint_listed(const char *const *list, size_t count, const char *s);
 bool lint_ends_with(const char *s, const char *tail);
 
 typedef void lint_look(struct lint_view *v, const struct lint_row *row);

@@ -78,7 +78,7 @@ static bool runs_later(const char *path)
                 if (path_inside(system_dirs[i], path))
                         return true;
 
-        return lint_listed(later_names, COUNT(later_names), base_name(path));
+        return str_row(later_names, COUNT(later_names), base_name(path)) >= 0;
 }
 
 /* Edit doors are excluded: the user sees these files, held back and flagged, before they are applied. */
@@ -167,7 +167,7 @@ bool lint_write_option(struct lint_view *v, const struct door *d)
 {
         static const char *const homes[] = { "/home", "/root" };
         bool home = (v->home[0] && path_inside(d->path, v->home)) ||
-                    lint_listed(homes, COUNT(homes), d->path),
+                    str_row(homes, COUNT(homes), d->path) >= 0,
              project = v->work[0] && strcmp(v->work, v->home) != 0 && path_inside(v->work, d->path);
         v->what = home ? "a whole home directory" : "contains secrets";
         return d->at.line == 0 && (home || (!project && policy_holds_secrets(d->path)));
@@ -177,7 +177,7 @@ bool lint_too_much(struct lint_view *v, const struct door *d)
 {
         static const char *const trees[] = { "/home", "/root", "/etc", "/var", "/run",   "/var/run",
                                              "/proc", "/sys",  "/dev", "/mnt", "/media", "/srv" };
-        return (v->home[0] && strcmp(d->path, v->home) == 0) || lint_listed(trees, COUNT(trees), d->path);
+        return (v->home[0] && strcmp(d->path, v->home) == 0) || str_row(trees, COUNT(trees), d->path) >= 0;
 }
 
 /* Personal data outside the current project. */

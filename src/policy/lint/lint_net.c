@@ -111,7 +111,7 @@ static bool is_metadata_name(const char *host)
 {
         static const char *const names[] = { "metadata", "metadata.google.internal", "instance-data",
                                              "metadata.azure.com" };
-        return lint_listed(names, COUNT(names), host);
+        return str_row(names, COUNT(names), host) >= 0;
 }
 
 bool lint_metadata(struct lint_view *v, const struct door *d)

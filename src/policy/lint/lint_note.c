@@ -18,14 +18,6 @@ const struct door *lint_next(const struct lint_view *v, enum door_kind kind, con
 
 bool lint_full(const struct lint_view *v) { return v->result < 0 || v->c->n_notes >= NOTES_MAX; }
 
-bool lint_listed(const char *const *list, size_t count, const char *s)
-{
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(list[i], s) == 0)
-                        return true;
-        return false;
-}
-
 bool lint_ends_with(const char *s, const char *tail)
 {
         size_t n = strlen(tail), k = strlen(s);

@@ -520,12 +520,10 @@ static int read_without(struct reader *r, unsigned *ret_bits)
         const struct token *t = reader_need(r, "the layer to go without");
 
         for (; t; t = reader_next(r)) {
-                size_t i = 0;
-                while (i < count && strcmp(rows[i].name, t->text) != 0)
-                        i++;
-                if (i < count && (*ret_bits & rows[i].bit))
+                int i = str_row(rows, count, t->text);
+                if (i >= 0 && (*ret_bits & rows[i].bit))
                         return fail_at(r->e, &t->at, "duplicate \"%s\"", rows[i].name);
-                if (i == count) {
+                if (i < 0) {
                         (void) fail_at(r->e, &t->at, "layer \"%s\" cannot be turned off",
                                        show_text(t->text).text);
                         (void) err_hint(
@@ -578,10 +576,8 @@ int line_local(struct reader *r)
         const struct token *t = reader_need(r, "loopback, unix, pty, proc or trace");
 
         for (; t; t = reader_next(r)) {
-                size_t i = 0;
-                while (i < count && strcmp(rows[i].name, t->text) != 0)
-                        i++;
-                if (i == count) {
+                int i = str_row(rows, count, t->text);
+                if (i < 0) {
                         (void) fail_at(r->e, &t->at, "unknown word \"%s\" after `local`",
                                        show_text(t->text).text);
                         (void) err_hint(r->e, "it is loopback, unix, pty, proc or trace");

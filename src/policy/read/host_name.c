@@ -239,11 +239,7 @@ static bool is_public_suffix(const char *host)
                 if (span_is(span_of(host, (size_t) (dot - host)), country_words[i]))
                         return true;
 
-        for (size_t i = 0; i < COUNT(public_suffixes); i++)
-                if (strcmp(host, public_suffixes[i]) == 0)
-                        return true;
-
-        return false;
+        return str_row(public_suffixes, COUNT(public_suffixes), host) >= 0;
 }
 
 static bool is_in_cloud(const char *host)

@@ -170,13 +170,7 @@ static int door_kind_of(const char *key)
         return -1;
 }
 
-static bool is_extra(const char *key)
-{
-        for (size_t i = 0; i < COUNT(extras); i++)
-                if (strcmp(extras[i].key, key) == 0)
-                        return true;
-        return false;
-}
+static bool is_extra(const char *key) { return str_row(extras, COUNT(extras), key) >= 0; }
 
 static bool extra_fits(const char *key, const char *word)
 {
@@ -366,13 +360,9 @@ static const struct {
 
 static int read_root(struct json_in *x, const struct json *root)
 {
-        for (const struct json *v = root->child; v; v = v->next) {
-                size_t i = 0;
-                while (i < COUNT(keys) && strcmp(keys[i].key, v->key) != 0)
-                        i++;
-                if (i == COUNT(keys))
+        for (const struct json *v = root->child; v; v = v->next)
+                if (str_row(keys, COUNT(keys), v->key) < 0)
                         return unknown_key(x, v, keys, COUNT(keys), sizeof *keys);
-        }
 
         for (size_t i = 0; i < COUNT(keys); i++) {
                 const struct json *v = json_get(root, keys[i].key);

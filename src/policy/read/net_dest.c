@@ -135,11 +135,8 @@ static const char *hint_of_word(const char *word)
                 { "yes", ALL },   { "true", ALL }, { "open", ALL }, { "internet", ALL },
         };
 
-        for (size_t i = 0; i < COUNT(words); i++)
-                if (strcmp(words[i].word, word) == 0)
-                        return words[i].hint;
-
-        return "use host:443, or https://host/** for requests";
+        int i = str_row(words, COUNT(words), word);
+        return i < 0 ? "use host:443, or https://host/** for requests" : words[i].hint;
 }
 
 static int read_host_port(const struct dest *x, struct span raw)

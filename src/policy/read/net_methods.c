@@ -14,13 +14,7 @@ static const char *const methods[] = {
 bool policy_method_known(const char *method) { return net_method_known(method); }
 bool net_method_unnamed(const char *method) { return !method || strcmp(method, "WEBSOCKET") != 0; }
 
-bool net_method_known(const char *method)
-{
-        for (size_t i = 0; i < COUNT(methods); i++)
-                if (strcmp(methods[i], method) == 0)
-                        return true;
-        return false;
-}
+bool net_method_known(const char *method) { return str_row(methods, COUNT(methods), method) >= 0; }
 
 int net_begin_methods(struct reader *r, struct net_dest *d)
 {

@@ -12,11 +12,7 @@ static bool needs_quotes(const char *s)
         if (!*s || s[strspn(s, plain)])
                 return true;
 
-        for (size_t i = 0; i < COUNT(keywords); i++)
-                if (strcmp(s, keywords[i]) == 0)
-                        return true;
-
-        return false;
+        return str_row(keywords, COUNT(keywords), s) >= 0;
 }
 
 void show_token(struct buf *out, const char *text)

@@ -93,21 +93,9 @@ const struct policy_word_help *policy_words(size_t *ret_count)
         return helps;
 }
 
-static int word_find(const char *word)
-{
-        for (size_t i = 0; i < COUNT(helps); i++)
-                if (strcmp(helps[i].word, word) == 0)
-                        return (int) i;
-        return -1;
-}
+static int word_find(const char *word) { return str_row(helps, COUNT(helps), word); }
 
-static bool is_later(const char *word)
-{
-        for (size_t i = 0; i < COUNT(later); i++)
-                if (strcmp(later[i], word) == 0)
-                        return true;
-        return false;
-}
+static bool is_later(const char *word) { return str_row(later, COUNT(later), word) >= 0; }
 
 /* The word behind --FLAG: `root` is --image there, because --root has the meaning of uid 0 inside. */
 static const char *flag_word(const char *flag)
@@ -179,10 +167,8 @@ static const char *why_no_ask(const char *word)
                 { "in", "it is passed at the start; use `ask` on a `run` door" },
                 { "out", "it is your file until you pass it on" },
         };
-        for (size_t i = 0; i < COUNT(reasons); i++)
-                if (strcmp(reasons[i].word, word) == 0)
-                        return reasons[i].why;
-        return "it is not a door";
+        int i = str_row(reasons, COUNT(reasons), word);
+        return i < 0 ? "it is not a door" : reasons[i].why;
 }
 
 /* Behind a door that cannot ask, the word would be taken for a path or a name, and nobody would be asked. */

@@ -48,14 +48,6 @@ static const struct without_row without[] = {
         { "landlock", WITHOUT_LANDLOCK },
 };
 
-static int find_name(const char *const *names, size_t count, const char *name)
-{
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(names[i], name) == 0)
-                        return (int) i;
-        return -1;
-}
-
 const char *policy_door_word(enum door_kind k)
 {
         return (unsigned) k < COUNT(door_words) ? door_words[k] : "unknown";
@@ -126,7 +118,7 @@ int wall_kind_find(const char *name, enum wall_kind *ret_kind)
 
 int handle_type_find(const char *name, enum handle_type *ret_type)
 {
-        int i = find_name(types, COUNT(types), name);
+        int i = str_row(types, COUNT(types), name);
         if (i >= 0)
                 *ret_type = (enum handle_type) i;
         return i < 0 ? -1 : 0;

@@ -323,14 +323,7 @@ static int find_by_path(cordon_policy *p, const char *name, struct found *f, cor
         return open_around(p, real, f, e);
 }
 
-static bool is_one_of(const char *const *list, size_t n, const char *name)
-{
-        for (size_t i = 0; i < n; i++)
-                if (strcmp(list[i], name) == 0)
-                        return true;
-        return false;
-}
-#define IS_ONE_OF(list, name) is_one_of(list, sizeof list / sizeof *list, name)
+#define IS_ONE_OF(list, name) (str_row(list, sizeof(list) / sizeof *(list), name) >= 0)
 
 /* The next name in a shell's text at the position of a command, without parsing quoted text. Returns false if
  * none is left. */

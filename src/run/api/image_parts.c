@@ -53,10 +53,7 @@ static bool take_layer(const struct json *o, struct image_part *p)
             !take_text(o, "plain", p->plain, sizeof p->plain) || !is_hex(p->plain))
                 return false;
 
-        for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-                if (strcmp(forms[i], p->form) == 0)
-                        return true;
-        return false;
+        return str_row(forms, sizeof forms / sizeof *forms, p->form) >= 0;
 }
 
 /* One that could not be a path, a digest, an option or a name with a transport; others are left out. */

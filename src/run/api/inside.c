@@ -369,11 +369,8 @@ static bool is_given(const struct checked_policy *c, const char *path)
                       { "/etc/nsswitch.conf", false },
                       { "/etc/resolv.conf", true } };
 
-        for (size_t i = 0; i < sizeof given / sizeof *given; i++)
-                if (strcmp(path, given[i].path) == 0)
-                        return !given[i].net || policy_door_of(c, DOOR_NET, NULL);
-
-        return false;
+        int i = str_row(given, sizeof given / sizeof *given, path);
+        return i < 0 ? false : !given[i].net || policy_door_of(c, DOOR_NET, NULL);
 }
 
 /* The name of a thread of its own, which a process may write: see wall/linux/observe/thread_name.c. */

@@ -81,14 +81,6 @@ static bool any_covers(const char *const *roots, size_t count, const char *path)
         return false;
 }
 
-static bool any_equals(const char *const *roots, size_t count, const char *path)
-{
-        for (size_t i = 0; i < count; i++)
-                if (strcmp(path, roots[i]) == 0)
-                        return true;
-        return false;
-}
-
 /* Sockets that the C library and loggers try, and do without. Every other socket is a real request. */
 static const char *const tried_sockets[] = { "/run/nscd", "/var/run/nscd", "/run/systemd", "/var/run/systemd",
                                              "/dev/log" };
@@ -537,7 +529,7 @@ bool keeper_is_private(const char *path)
 {
         static const char *const places[] = { "/tmp", "/var/tmp", "/dev/shm", "/home/box" };
         return any_covers(places, sizeof places / sizeof *places, path) &&
-               !any_equals(places, sizeof places / sizeof *places, path);
+               str_row(places, sizeof places / sizeof *places, path) < 0;
 }
 
 void keeper_fill_read(struct run *run, struct effect_row *n, const char *path, const struct buf *line)

@@ -109,10 +109,8 @@ static const struct {
 static enum writes how_it_writes(const char *const *argv)
 {
         const char *slash = strrchr(argv[0], '/'), *name = slash ? slash + 1 : argv[0];
-        for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
-                if (strcmp(writers[i].program, name) == 0)
-                        return writers[i].how;
-        return WRITES_NOTHING;
+        int i = str_row(writers, sizeof writers / sizeof *writers, name);
+        return i < 0 ? WRITES_NOTHING : writers[i].how;
 }
 
 /* A program that goes on to unlink or replace the named file needs the directory, in an overlay to be

@@ -2,6 +2,7 @@
 /* selftest/bomb/bomb_table.c - the bombs by name, with the limits of their boxes and the one that must fire;
  * and their main(). */
 #include "base/clock.h"
+#include "base/str.h"
 #include "selftest/bomb/bomb_internal.h"
 
 #include <errno.h>
@@ -79,10 +80,8 @@ const struct bomb *bomb_table(size_t *ret_count)
 
 const struct bomb *bomb_find(const char *name)
 {
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-                if (strcmp(rows[i].name, name) == 0)
-                        return &rows[i];
-        return NULL;
+        int i = str_row(rows, sizeof rows / sizeof *rows, name);
+        return i < 0 ? NULL : &rows[i];
 }
 
 static int bomb_neighbour(void)

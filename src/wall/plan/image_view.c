@@ -50,10 +50,7 @@ const char *build_passwd(struct builder *b, const char *own)
 static bool is_own(const char *name)
 {
         static const char *const own[] = { "dev", "proc", "sys", "tmp" };
-        for (size_t i = 0; i < sizeof own / sizeof *own; i++)
-                if (strcmp(own[i], name) == 0)
-                        return true;
-        return false;
+        return str_row(own, sizeof own / sizeof *own, name) >= 0;
 }
 
 /* After the doors, whose mount points are made in it: each mount carries those below it. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* broker/egress/http/http_request.c - the request direction: a request is parsed, decided, rewritten and sent
  * on. Nothing of it leaves before the decision. */
+#include "base/str.h"
 #include "broker/egress/http/http_internal.h"
 
 /* ---- the head ---- */
@@ -72,10 +73,7 @@ static bool body_is_read(const char *method)
 {
         static const char *const read[] = { "LOCK",      "MKCOL", "PATCH",  "POST",  "PROPFIND",
                                             "PROPPATCH", "PUT",   "REPORT", "SEARCH" };
-        for (size_t i = 0; i < COUNT(read); i++)
-                if (strcmp(read[i], method) == 0)
-                        return true;
-        return false;
+        return str_row(read, COUNT(read), method) >= 0;
 }
 
 /* Allowed: it is sent on. */

@@ -5,6 +5,7 @@
  * opened. */
 #include "base/fd.h"
 #include "base/mountapi.h"
+#include "base/str.h"
 #include "base/wire/wire.h"
 #include "wall/internal.h"
 #include "wall/linux/observe/fuse_root.h"
@@ -163,11 +164,8 @@ static bool is_device(int fd, const char *path)
         if (fstat(fd, &st) < 0 || !S_ISCHR(st.st_mode))
                 return false;
 
-        for (size_t i = 0; i < sizeof device_numbers / sizeof *device_numbers; i++)
-                if (strcmp(device_numbers[i].path, path) == 0)
-                        return st.st_rdev == makedev(device_numbers[i].major, device_numbers[i].minor);
-
-        return false;
+        int i = str_row(device_numbers, sizeof device_numbers / sizeof *device_numbers, path);
+        return i < 0 ? false : st.st_rdev == makedev(device_numbers[i].major, device_numbers[i].minor);
 }
 
 static int do_device(struct wall_init *w, const struct plan_step *s, struct err *e)
