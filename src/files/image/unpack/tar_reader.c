@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* files/image/unpack/tar_reader.c - the entries of a tar archive with their long names (pax and GNU). Bounds
- * every length that the archive states; never allocates by one. */
+ * every length that the archive states; never allocates by one. libarchive (3.6.2) is no replacement: it cuts
+ * a name at a NUL, takes an entry of an unknown type for a file, and one of GNU's old sparse form for an
+ * empty one, all of which are refused here. */
 #include "files/image/unpack/image_unpack.h"
 
 #include <errno.h>
