@@ -118,8 +118,7 @@ int cordon_decoys(const cordon_context *cx, int on, cordon_error *e) { return bo
 char *api_gate_request(struct box *b, const cordon_person *who, const char *request, struct err *e)
 {
         AUTO_BUF(out);
-        const struct box_person person = { who->name, who->groups, who->own != 0 };
-        if (b && box_gate_request(b, &person, span_str(request), &out) == 0)
+        if (b && box_gate_request(b, who, span_str(request), &out) == 0)
                 return api_give(&out, e);
 
         (void) err_set(e, ERR_GONE, 0, "nothing of this box asks for an approval");

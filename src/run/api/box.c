@@ -329,8 +329,7 @@ void cordon_box_on_ending(cordon_box *b, cordon_ending_fn fn, void *ctx)
 
 void cordon_box_usage(const cordon_box *b, cordon_usage *ret)
 {
-        const struct box_usage u = b->box ? box_usage_now(b->box) : (struct box_usage){ 0 };
-        *ret = (cordon_usage){ u.cpu_ns, u.memory_peak, u.net_bytes };
+        *ret = b->box ? box_usage_now(b->box) : (cordon_usage){ 0 };
 }
 
 int cordon_box_handle(cordon_box *b, const char *name, int fd)

@@ -351,11 +351,7 @@ int box_ask(const char *which, enum box_request request, int arg, struct buf *ou
 /* Whether the keeper of a run of this user is there, even if it gives no answer. */
 bool box_runs(const char *run);
 
-/* What a run has used so far; UINT64_MAX where this host does not count it. */
-struct box_usage {
-        uint64_t cpu_ns, memory_peak, net_bytes;
-};
-struct box_usage box_usage_now(const struct box *b);
+cordon_usage box_usage_now(const struct box *b); /* what a run has used so far */
 
 /* ---- approvals (gates/) ---- */
 /* Each socket on which a box waits for approvals, of any user. */
@@ -381,14 +377,9 @@ struct box *box_apply_open(const struct box_apply *a, struct err *e);
 int box_apply_fd(const struct box *b);
 int box_apply_step(struct box *b, struct err *e);
 void box_apply_free(struct box *b); /* what still waits is withdrawn */
-/* A person whom a face has authenticated by means of its own. */
-struct box_person {
-        const char *name;
-        const char *groups; /* "a,b", as the face's operator gave them; or NULL */
-        bool own;           /* may approve what it asked for itself */
-};
-/* One line of docs/approve-protocol.md from such a person, and its answer. -1: this box asks nothing. */
-int box_gate_request(struct box *b, const struct box_person *who, struct span line, struct buf *out);
+/* One line of docs/approve-protocol.md from a person whom a face has authenticated by means of its own, and
+ * its answer. -1: this box asks nothing. */
+int box_gate_request(struct box *b, const cordon_person *who, struct span line, struct buf *out);
 void box_people_add(struct gate_people *p, const char *name);
 int box_asked_by(struct box *b, const char *name, struct err *e); /* while it runs: of a session */
 int box_approvals(const struct cordon_context *cx, bool json, struct buf *out);

@@ -23,53 +23,54 @@ void registry_open(struct box *b)
         b->registry = registry_listen("cordon", SOCK_SEQPACKET, b->c.uid, keeper_run(&b->run), CLIENTS_MAX);
 }
 
-/* A value that no group counts is not known before the end: then it is left out. */
+/* A value that no group counts is not known before the end. */
 static void put_usage(struct buf *out, const char *key, bool known, uint64_t value)
 {
         if (known)
-                buf_printf(out, ",\"%s\":%llu", key, (unsigned long long) value);
+                buf_member_int(out, key, (long long) value);
         else
-                buf_printf(out, ",\"%s\":null", key);
+                buf_member(out, key, NULL);
 }
 
 static void state_json(const struct box *b, struct buf *out)
 {
-        buf_printf(out, "{\"run\":\"%s\",\"name\":", b->run.r.run);
-        buf_json(out, span_str(b->run.r.name));
-        buf_printf(out,
-                   ",\"keeper\":%d,\"init\":%d,\"up\":%s,\"age_ms\":%llu,\"wall\":\"%s\",\"policy\":\"%s\","
-                   "\"command\":[",
-                   getpid(), b->child.pid, b->run.up ? "true" : "false",
-                   (unsigned long long) ((clock_mono_ns() - b->run.began_ns) / 1000000u),
-                   wall_name(b->run.r.wall), policy_digest(b->c.policy));
-        for (const char **v = b->c.plan->order->argv; *v; v++) {
-                if (v != b->c.plan->order->argv)
-                        buf_putc(out, ',');
-                buf_json(out, span_str(*v));
-        }
-
         struct limit_usage u = { 0 };
         (void) limit_group_usage(&b->group, &u);
+        buf_putc(out, '{');
+        buf_member(out, "run", b->run.r.run);
+        buf_member(out, "name", b->run.r.name);
+        buf_member_int(out, "keeper", getpid());
+        buf_member_int(out, "init", b->child.pid);
+        buf_member_bool(out, "up", b->run.up);
+        buf_member_int(out, "age_ms", (long long) ((clock_mono_ns() - b->run.began_ns) / 1000000u));
+        buf_member(out, "wall", wall_name(b->run.r.wall));
+        buf_member(out, "policy", policy_digest(b->c.policy));
+        buf_member_json(out, "command", "[");
+        for (const char **v = b->c.plan->order->argv; *v; v++)
+                buf_member(out, NULL, *v);
+
         buf_putc(out, ']');
         put_usage(out, "memory_peak", u.has_memory, u.memory_peak);
         put_usage(out, "cpu_ms", u.has_cpu, u.cpu_ns / 1000000u);
-        buf_printf(out, ",\"output_bytes\":%llu,\"denials\":%u",
-                   (unsigned long long) b->run.r.out.output_bytes, b->run.r.denial_count);
+        buf_member_int(out, "output_bytes", (long long) b->run.r.out.output_bytes);
+        buf_member_int(out, "denials", b->run.r.denial_count);
         keeper_lease_json(b, out);
         renew_json(b, out);
-        if (b->c.session)
-                buf_printf(out, ",\"session\":true,\"runs\":%u", session_count(b));
-        else if (b->run.r.in_session)
-                buf_printf(out, ",\"in_session\":\"%s\"", b->c.session_run ? b->c.session_run : "");
+        if (b->c.session) {
+                buf_member_bool(out, "session", true);
+                buf_member_int(out, "runs", session_count(b));
+        } else if (b->run.r.in_session) {
+                buf_member(out, "in_session", b->c.session_run ? b->c.session_run : "");
+        }
         buf_putc(out, '}');
 }
 
-struct box_usage box_usage_now(const struct box *b)
+cordon_usage box_usage_now(const struct box *b)
 {
         struct limit_usage u = { 0 };
         (void) limit_group_usage(&b->group, &u);
-        struct box_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : UINT64_MAX,
-                                 .memory_peak = u.has_memory ? u.memory_peak : UINT64_MAX };
+        cordon_usage now = { .cpu_ns = u.has_cpu ? u.cpu_ns : CORDON_NOT_COUNTED,
+                             .memory_peak = u.has_memory ? u.memory_peak : CORDON_NOT_COUNTED };
         for (unsigned i = 0; b->run.rows && i < b->run.r.net_count; i++)
                 now.net_bytes += b->run.rows[i].sent + b->run.rows[i].received;
         return now;

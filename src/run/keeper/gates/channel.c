@@ -422,7 +422,7 @@ void channel_serve(struct box *b, unsigned at, uint32_t events)
 
 /* ---- a face ---- */
 
-int box_gate_request(struct box *b, const struct box_person *who, struct span line, struct buf *out)
+int box_gate_request(struct box *b, const cordon_person *who, struct span line, struct buf *out)
 {
         struct approver a = { .fd = -1, .uid = peer_number(who->name), .face = who };
         if (!b->gates)

@@ -57,7 +57,7 @@ struct renew_told { /* an answer about a renewal, until renew_settle() */
 struct approver { /* one connection */
         int fd;
         uint64_t uid;
-        const struct box_person *face; /* not a connection: a person whom the face has authenticated */
+        const cordon_person *face; /* not a connection: a person whom the face has authenticated */
         int32_t pid;
         bool watches;
         struct buf in, out;
