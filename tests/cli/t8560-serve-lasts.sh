@@ -82,6 +82,15 @@ for q in limit=0 limit=10001 limit=x since=-1 state=%00; do
         is "bad: $q" "$(answered)" 400
 done
 
+# a long command is not kept in memory, and is there when it is asked for
+words=$(seq 3000 | xargs)
+id=$(later "{\"argv\":[\"true\",\"$words\"]}")
+soon is_ended "$id"
+for _ in $(seq 40); do run "$a" '{"argv":["true"]}' >/dev/null; done
+is "lists leave a long command out" "$(http GET '/v1/runs?limit=100' "$a" | jq -c --arg i "$id" '.runs[] | select(.id == $i) | .argv')" "[]"
+is "the run has it" "$(get "$id" | jq -r '.argv[1]' | sha256sum)" "$(echo "$words" | sha256sum)"
+is "twice" "$(get "$id" | jq -r '.argv[1]' | sha256sum)" "$(echo "$words" | sha256sum)"
+
 # retention
 echo '{"runs": 4, "queue": 400, "rate": 10000, "keep_bytes": 30000}' | settings a
 few() { run "$a" '{"argv":["true"]}' >/dev/null; [ "$($who sh -c 'cat "$1"/runs/* | wc -c' sh "$base/a")" -le 34000 ]; }

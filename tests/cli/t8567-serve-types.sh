@@ -33,6 +33,7 @@ json() { see "$1" "$2" "$3" "$4" -H 'Content-Type: application/json' -d "$5"; }
         see GET /v1/health "$a" /v1/health
         see GET /v1/token "$a" /v1/token
         see GET /v1/token "$admin" /v1/token
+        json POST /v1/token "$a" /v1/token '{}'
         see PUT '/v1/files/{path}' "$a" /v1/files/d/x -d hello
         see GET /v1/files "$a" /v1/files
         see GET '/v1/files/{path}' "$a" /v1/files/d

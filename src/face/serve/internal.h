@@ -312,6 +312,7 @@ struct job {
         struct buf text[2]; /* standard output and error */
         struct buf events;  /* as they are sent */
         bool cut, raw, timed_out, ended_by_client, interrupted;
+        bool recalled; /* store_recall() read it */
         bool unstored; /* its end is in memory only */
         bool gpu;      /* its box has one, of the budget */
         bool stays;    /* goes on when its client is gone */
@@ -328,6 +329,8 @@ struct job *job_find(struct tenant *t, const char *id);
 struct job *job_by_key(struct tenant *t, const char *key);
 struct job *job_new(struct tenant *t);
 void job_forget(struct job *j); /* frees it */
+/* What was read from the disk for an answer does not stay in memory. */
+void job_rest(struct job *j);
 /* Those whose time is over, or for which there is no room; tries to store what is not stored. */
 void jobs_keep(struct server *s, struct tenant *t);
 /* Of a request, or of a record: -1 with *e set. */

@@ -27,6 +27,14 @@ struct job *job_by_key(struct tenant *t, const char *key)
         return j;
 }
 
+static void free_words(struct job *j)
+{
+        for (char **w = j->argv; w && *w; w++)
+                free(*w);
+        free(j->argv);
+        j->argv = NULL;
+}
+
 static void discard(struct job *j)
 {
         if (j->session)
@@ -34,9 +42,7 @@ static void discard(struct job *j)
         cordon_box_free(j->box);
         canary_run_free(j->canary);
         held_policy_release(j->policy);
-        for (char **w = j->argv; w && *w; w++)
-                free(*w);
-        free(j->argv);
+        free_words(j);
         buf_done(&j->input);
         buf_done(&j->env);
         buf_done(&j->labels);
@@ -87,10 +93,23 @@ void job_forget(struct job *j)
 /* Its result is on the disk: job_put() and events have it from there. */
 static void shed(struct job *j)
 {
+        enum { WORDS_MOST = 4096 };
+        size_t words = 0;
+        for (char **w = j->argv; w && *w; w++)
+                words += strlen(*w) + 1;
+        if (words > WORDS_MOST)
+                free_words(j);
+        j->recalled = false;
         buf_done(&j->result);
         buf_done(&j->events);
         budget_give(tenant_budget(j->tenant), BUDGET_BYTES, j->charged);
         j->charged = 0;
+}
+
+void job_rest(struct job *j)
+{
+        if (j->recalled && !j->watchers)
+                shed(j);
 }
 
 static void drop(struct job *j)
@@ -260,6 +279,7 @@ static void end(struct server *s, struct job *j, const cordon_error *failed)
         buf_done(&j->text[0]);
         buf_done(&j->text[1]);
         buf_done(&j->input);
+        buf_done(&j->env);
         fd_close(&j->input_fd);
         if (j->session)
                 j->session->jobs--;
@@ -473,6 +493,7 @@ void job_unwatch(struct server *s, struct client *c)
                 return;
 
         j->watchers--;
+        job_rest(j);
         if (!j->stays && j->watchers == 0 && j->state != JOB_ENDED)
                 job_kill(s, j);
 }

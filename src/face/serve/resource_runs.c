@@ -187,6 +187,7 @@ static void begin(struct serve_call *c, struct job *j, bool later, struct reply 
 
         job_put(j, true, &r->body);
         reply_json(r, j->state == JOB_ENDED ? 200 : 202);
+        job_rest(j);
         (void) snprintf(r->extra, sizeof r->extra, "Location: /v1/runs/%s\r\n", j->id);
 }
 
@@ -440,6 +441,7 @@ void get_run(struct serve_call *c, struct reply *r)
                 return;
         }
         job_put(j, true, &r->body);
+        job_rest(j);
         reply_json(r, 200);
 }
 
@@ -482,6 +484,7 @@ void get_run_events(struct serve_call *c, struct reply *r)
         (void) store_recall(j);
         if (!take_after(c, j, &from)) {
                 reply_problem(r, 400, "event", "Last-Event-ID is not the id of an event of this run", NULL);
+                job_rest(j);
                 return;
         }
         j->stays |= j->state == JOB_ENDED;

@@ -140,6 +140,12 @@ bool store_recall(struct job *j)
 
         buf_add(&j->result, part[1].p, part[1].n);
         buf_add(&j->events, part[2].p, part[2].n);
+        struct err ignored;
+        struct json_doc *d = j->argv ? NULL : json_parse_data("runs", part[0], &ignored);
+        if (d)
+                (void) job_take_argv(j, json_root(d), (cordon_error *) &ignored);
+        json_free(d);
+        j->recalled = true;
         return !j->result.failed && !j->events.failed;
 }
 

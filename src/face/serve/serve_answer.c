@@ -65,6 +65,7 @@ static void follow_events(struct client *c)
                 c->h.busy = false;
                 c->job = NULL;
                 j->watchers--;
+                job_rest(j);
                 http_conn_flush(&c->h);
         }
 }
@@ -107,6 +108,7 @@ void client_follow(struct client *c)
                 reply_fault(j, &r);
         c->job = NULL;
         j->watchers--;
+        job_rest(j);
         client_answer(c, &r);
 }
 
