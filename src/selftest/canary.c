@@ -293,7 +293,7 @@ static void choose_names(struct canary *c, uint32_t mark)
         (void) snprintf(w->queue, sizeof w->queue, "/cordon-breakout-%08x", mark);
 }
 
-_Noreturn static void sweep_signals(const struct canary *c, int maker)
+_Noreturn static void sweep_canary(const struct canary *c, int maker)
 {
         struct pollfd gone = { .fd = dup2(maker, 0), .events = POLLIN };
         (void) syscall(SYS_close_range, 1u, ~0u, 0u); /* the reader of our output no longer waits for us */
@@ -317,7 +317,7 @@ static int start_sweeper(struct canary *c)
         (void) sigprocmask(SIG_SETMASK, &all, &before); /* signals of a terminal to its jobs do not end it */
         c->sweeper = fork();
         if (c->sweeper == 0)
-                sweep_signals(c, maker);
+                sweep_canary(c, maker);
 
         (void) sigprocmask(SIG_SETMASK, &before, NULL);
         return c->sweeper < 0 ? -1 : 0;

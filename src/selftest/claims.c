@@ -222,7 +222,7 @@ static int add_attempts(struct claims *c, const struct buf *out)
 
 /* ---- gaps ---- */
 
-static struct buf *put_residual(struct claims *c)
+static struct buf *next_residual(struct claims *c)
 {
         static struct buf spill;
         return c->residuals < RESIDUALS ? &c->residual[c->residuals++] : &spill;
@@ -231,14 +231,14 @@ static struct buf *put_residual(struct claims *c)
 static void add_list(struct claims *c, const char *const *list)
 {
         for (; *list; list++)
-                buf_puts(put_residual(c), *list);
+                buf_puts(next_residual(c), *list);
 }
 
 static void add_layers_off(struct claims *c)
 {
         for (unsigned i = 0; i < LAYERS; i++)
                 if (!(c->on & 1u << i))
-                        buf_printf(put_residual(c), "the layer %s is off in this box", layers[i]);
+                        buf_printf(next_residual(c), "the layer %s is off in this box", layers[i]);
 }
 
 /* Attempts that tools/knockout has not tried against each layer: they were added since. */
@@ -257,12 +257,12 @@ static void add_single_layers(struct claims *c)
         for (size_t i = 0; i < sizeof knockouts / sizeof *knockouts; i++) {
                 const struct knockout *k = &knockouts[i];
                 if (k->one)
-                        buf_printf(put_residual(c),
+                        buf_printf(next_residual(c),
                                    "single-layer: %s: %u of %u attempts are stopped by one layer alone (%s)",
                                    k->cls, k->one, k->total, k->which);
         }
 
-        buf_printf(put_residual(c),
+        buf_printf(next_residual(c),
                    "single-layer counts are of the namespace wall of an ordinary user, %s, Linux %s "
                    "(" KNOCKOUT_DOC "); %zu attempts are newer",
                    KNOCKOUT_DATE, KNOCKOUT_KERNEL, newer_attempts());
@@ -274,7 +274,7 @@ static void add_host(struct claims *c)
         struct json_doc *d = c->doctor ? json_parse("doctor", span_str(c->doctor), &e) : NULL;
         for (const struct json *o = d ? json_root(d)->child : NULL; o; o = o->next)
                 if (strcmp(json_text(o, "state"), "yes") != 0)
-                        buf_printf(put_residual(c), "this host: %s: %s", json_text(o, "layer"),
+                        buf_printf(next_residual(c), "this host: %s: %s", json_text(o, "layer"),
                                    json_text(o, "detail"));
 
         json_free(d);
@@ -287,11 +287,11 @@ static void add_opened(struct claims *c)
         char *lines = cordon_policy_view(c->policy, CORDON_VIEW_LINES, &e);
         const char *local = lines ? strstr(lines, "\nlocal ") : NULL;
         if (lines && strstr(lines, "\nrun any"))
-                buf_puts(put_residual(c), "`run any`: what the box writes may run, memory files too; `run "
-                                          "PROGRAM...` or `use base/strict` stops that");
+                buf_puts(next_residual(c), "`run any`: what the box writes may run, memory files too; `run "
+                                           "PROGRAM...` or `use base/strict` stops that");
 
         if (local)
-                buf_printf(put_residual(c),
+                buf_printf(next_residual(c),
                            "`%.*s`: its processes talk by these among themselves; nothing of the host is "
                            "reached by them",
                            (int) strcspn(local + 1, "\n"), local + 1);
@@ -306,7 +306,7 @@ static void add_devices(struct claims *c)
         cordon_note n;
         for (size_t i = 0; cordon_policy_note(c->policy, i, &n, &e) == 1; i++)
                 if (strcmp(n.code, "W148") == 0)
-                        buf_printf(put_residual(c),
+                        buf_printf(next_residual(c),
                                    "`dev` door: %s; no device rule of a control group stands "
                                    "behind it",
                                    n.text);
@@ -325,11 +325,11 @@ static void fill_residual(struct claims *c)
                 add_list(c, gaps_no_group);
 
         if (c->open.n)
-                buf_printf(put_residual(c), "went through, and no wall in use promises to stop it: %s",
+                buf_printf(next_residual(c), "went through, and no wall in use promises to stop it: %s",
                            buf_str(&c->open));
 
         if (c->untold)
-                buf_printf(put_residual(c), "%u attempts could not be judged here", c->untold);
+                buf_printf(next_residual(c), "%u attempts could not be judged here", c->untold);
 
         add_single_layers(c);
         add_host(c);
@@ -519,7 +519,7 @@ static int not_tried(const struct claims *c, const struct buf *why)
         return EXIT_CORDON;
 }
 
-static int put_claim(struct claims *c, int argc, char **argv)
+static int make_claims(struct claims *c, int argc, char **argv)
 {
         static char self[4096];
         cordon_error e = { 0 };
@@ -584,7 +584,7 @@ int verb_claims(int argc, char **argv)
         else if (at >= 0 && at < argc)
                 status = cli_usage("unexpected argument `%s`: the attempts are the command", argv[at]);
         else if (at >= 0)
-                status = put_claim(&c, argc, argv);
+                status = make_claims(&c, argc, argv);
 
         for (size_t i = 0; i < c.told; i++)
                 free(c.told_of[i]);

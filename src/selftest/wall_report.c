@@ -231,7 +231,7 @@ static pid_t parent_of(pid_t pid)
         return after && strlen(after) > 4 ? (pid_t) strtol(after + 4, NULL, 10) : 0;
 }
 
-static bool has_layer(const struct family *f, pid_t pid)
+static bool has_process(const struct family *f, pid_t pid)
 {
         for (size_t i = 0; i < f->n; i++)
                 if (f->pid[i] == pid)
@@ -249,8 +249,8 @@ static void find_family(pid_t first, struct family *f)
                 DIR *d = opendir("/proc");
                 for (struct dirent *x; d && (x = readdir(d));) {
                         pid_t pid = (pid_t) strtol(x->d_name, NULL, 10);
-                        if (pid > 1 && f->n < FAMILY_MAX && !has_layer(f, pid) &&
-                            has_layer(f, parent_of(pid)))
+                        if (pid > 1 && f->n < FAMILY_MAX && !has_process(f, pid) &&
+                            has_process(f, parent_of(pid)))
                                 f->pid[f->n++] = pid;
                 }
                 if (d)

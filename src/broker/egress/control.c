@@ -320,7 +320,7 @@ static void settle_order(struct broker *b)
 }
 
 /* The last messages are worth waiting for: the keeper requested them. */
-_Noreturn static void finish_line(struct broker *b)
+_Noreturn static void finish_broker(struct broker *b)
 {
         struct egress_message m = { .word = EGRESS_SAYS_DONE };
         (void) fcntl(b->control, F_SETFL, 0);
@@ -387,5 +387,5 @@ void control_serve(struct broker *b)
 
         fd_close(&fd);
         if (o.command == EGRESS_FINISH)
-                finish_line(b);
+                finish_broker(b);
 }

@@ -41,7 +41,7 @@ static bool equal_fold(struct span a, const char *b)
 }
 
 /* CGI's variables have '_' for '-', and in lighttpd and old Apaches for every other character as well. */
-static char folded_field(uint8_t c)
+static char fold_char(uint8_t c)
 {
         char l = lower(c);
         return (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') ? l : '-';
@@ -50,7 +50,7 @@ static char folded_field(uint8_t c)
 bool http_name_same(struct span name, const char *want)
 {
         size_t i = 0;
-        while (i < name.n && folded_field(name.p[i]) == folded_field((uint8_t) want[i]))
+        while (i < name.n && fold_char(name.p[i]) == fold_char((uint8_t) want[i]))
                 i++;
         return i == name.n;
 }
@@ -290,7 +290,7 @@ static bool is_content(struct span name)
 static bool is_spelled_out(struct span name)
 {
         for (size_t i = 0; i < name.n; i++)
-                if (folded_field(name.p[i]) == '-' && name.p[i] != '-')
+                if (fold_char(name.p[i]) == '-' && name.p[i] != '-')
                         return false;
         return true;
 }
