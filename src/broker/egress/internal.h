@@ -382,7 +382,7 @@ void flow_recorded(struct broker *b);
 void flow_tick(struct broker *b);
 void flow_free_dead(struct broker *b);
 
-/* linger.c, dial.c, relay.c: each returns an event */
+/* dial.c, relay.c: each returns an event */
 enum flow_event linger_begin(struct flow *f);
 enum flow_event linger_event(struct flow *f);
 enum flow_event linger_tick(struct flow *f);

@@ -20,6 +20,8 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+/* Is an address this host's? Its interfaces have single addresses; the kernel's routes also have whole local
+ * prefixes (`ip route add local ...`, a prefix on lo). Never: answers no when it does not know. */
 struct route_question {
         struct nlmsghdr head;
         struct rtmsg route;

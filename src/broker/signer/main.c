@@ -11,6 +11,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+/* The box writes to this process, and the process holds connections to the agents of the user: what takes it
+ * over can use those, but open no file, make no socket and start no process. */
 enum { MEMORY_MAX = 64 << 20 };
 
 static const uint32_t allowed[] = {

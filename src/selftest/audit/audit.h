@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* selftest/audit/audit.h - `cordon selftest audit`: what rots. A table of checks (audit_table.c), evidence
  * for them (evidence.c, live.c), one pure score (score.c), waivers (waivers.c), and what past audits found
- * (past_audits.c). Uses cordon.h, cli/ and base/. */
+ * (evidence.c). Uses cordon.h, cli/ and base/. */
 #pragma once
 #include "base/buf.h"
 #include "base/json.h"
@@ -97,7 +97,7 @@ const struct audit_waiver *audit_waiver_of(const struct audit_rules *r, const ch
 unsigned audit_days(const char *from, const char *to);
 bool audit_is_date(const char *text);
 
-/* ---- evidence.c, live.c, past_audits.c ---- */
+/* ---- evidence.c, live.c ---- */
 
 struct audit_past {
         char last[16];   /* the day of the last audit; "": none */
@@ -109,8 +109,6 @@ struct audit_past {
         size_t count;
 };
 void audit_past_read(struct audit_past *ret);
-/* Since when it has been open; "" if it was not. */
-void audit_past_since(const struct audit_past *p, const char *id, char ret_since[16]);
 
 struct audit_evidence {
         struct json_doc *probes, *host, *layers, *notes;

@@ -16,6 +16,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Each run of a session has a v2 group below the session's own. It limits nothing: the kernel keeps with each
+ * socket the group in which it was made, which no process in the box can change. Never: allocates; the
+ * janitor removes these groups as well. */
 enum { RUN_NAME = 32 };
 static const char prefix[] = "run-";
 

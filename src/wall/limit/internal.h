@@ -39,7 +39,7 @@ int limit_put(int dir, const char *file, uint64_t n);
 int limit_key(int dir, const char *file, const char *key, uint64_t *ret); /* "key N" lines */
 uint64_t limit_start_time(pid_t pid);                                     /* 0: cannot be read */
 
-/* group_name.c */
+/* sweep.c */
 struct limit_owner {
         pid_t pid;
         uint64_t start;

@@ -6,6 +6,9 @@
 
 #include <string.h>
 
+/* The names on the way from a `write` or `edit` door to a file of cordon's own are watched. The box may make
+ * entries in those directories, so neither their rights nor their entries can be fixed, as behind a read
+ * door: the keeper watches these names outside, and ends the box if one is replaced, moved or made. */
 static void add_name(struct builder *b, struct span path)
 {
         struct plan *p = b->p;

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "wall/plan/plan.h"
 
-/* path_table.c: holds at most the requested number of names; half of the table is always free. */
+/* steps.c: holds at most the requested number of names; half of the table is always free. */
 struct name_slot;
 struct names {
         struct name_slot *slots;
@@ -13,7 +13,6 @@ struct names {
 };
 int names_init(struct names *t, struct arena *a, size_t most); /* -1: out of memory */
 bool names_find(const struct names *t, const char *name, size_t *ret_number);
-void names_add(struct names *t, const char *name, size_t number); /* a path that is not in it */
 
 struct builder {
         struct arena *a;       /* the plan's */

@@ -5,6 +5,8 @@
 
 #include <stdio.h>
 
+/* The URLs of a server of another stage are rewritten into those that the box knows, which requests the live
+ * ones: else the first redirect would lead out of the place. */
 static bool is_server(const struct policy_place_url *u, const char *host, uint16_t port, bool tls)
 {
         return u->tls == tls && u->port == port && strcmp(u->host, host) == 0;

@@ -75,6 +75,9 @@ void http_unpack_end(struct http_exchange *x)
         fifo_done(&x->packed);
 }
 
+/* The body of a request that came compressed is unpacked so that its parameters can be read. It is sent on as
+ * it came, so only what no two servers read in two ways is read here. */
+
 /* A server that does not undo the coding reads the packed bytes: they must not be JSON as well. */
 static bool may_be_json(uint8_t first) { return first && strchr(" \t\r\n{[\"/-0123456789tfnNI\xef", first); }
 

@@ -174,6 +174,8 @@ int netlink_all_local(int nl, bool v6)
         return ask_kernel(nl, &r);
 }
 
+/* The process that created the network namespace of a box owns it, and raises its loopback interface. */
+
 /* The ports below 1024 are the box's own, like all of its namespace, and the payload has no capability for
  * them. Buffers of TCP are bounded for each socket: their memory is one pool of the whole host. If /proc/sys
  * cannot be written, the ports stay closed and the bounds the host's. */

@@ -157,6 +157,9 @@ int wall_sample(const struct wall_init *w, struct wall_sample *ret)
         return wall_each_process(w, add_process, ret);
 }
 
+/* Are removed files of edit doors, or private ones on the host, larger than the disk limit? The keeper counts
+ * files that have names in an overlay. The rest is searched when the disk lost as much as could be the box's
+ * doing. */
 enum { HIDING_LOOKS = 5 };
 
 static uint64_t disk_free(const struct wall_init *w)
@@ -184,6 +187,10 @@ bool wall_over_disk(struct wall_init *w)
         w->disk.hiding = hides ? w->disk.hiding + 1 : 0;
         return removed > most || w->disk.hiding >= HIDING_LOOKS;
 }
+
+/* Has any process of the box run since the last sample? A process that has not used a nanosecond has created
+ * no process, opened no file and touched no page: then nothing needs a sample, and an idle box costs next to
+ * nothing. Never: opens a file. */
 
 /* All threads of a process, including a zombie's. */
 static uint64_t used_ns(clockid_t process)

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+/* Comparisons stand in the order of interp_ops.inc: six forms of each. */
 enum { COMPARE_FORMS = I_I32_NE - I_I32_EQ };
 
 bool tr_is_compare(uint16_t op)

@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* The filter keeps these system calls, below the box's own filter: those of open files and clocks, and the
+ * others only if a door needs them. No executable memory, no new process, no program. A module that takes
+ * over the engine reaches no more than that. */
 static const uint32_t always[] = {
         SYS_read,         SYS_write,     SYS_readv,      SYS_writev,       SYS_preadv,
         SYS_pwritev,      SYS_lseek,     SYS_close,      SYS_fstat,        SYS_fcntl,
@@ -139,6 +142,8 @@ struct bound {
         uint32_t index, params, results;
 };
 
+/* A call of a function of the program that started the box is one message to the keeper, and its answer is
+ * the result. */
 static int ask_host(const struct bound *b, uint64_t *slots)
 {
         struct host_call c = { .index = b->index };

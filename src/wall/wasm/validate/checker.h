@@ -47,5 +47,3 @@ bool wasm_label(struct wasm_checker *c, uint32_t depth, const uint8_t **ret_type
 
 /* Checks one instruction that has no fixed signature. */
 bool wasm_check_special(struct wasm_checker *c, const struct wasm_insn *x);
-/* Checks the body of function `func`. The checker's arrays are reused from function to function. */
-bool wasm_check_body(struct wasm_checker *c, uint32_t func);
