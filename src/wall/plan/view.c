@@ -604,7 +604,6 @@ static void add_built_ins(struct builder *b)
         add_etc(b);
         add_scratch(b, BOX_HOME, "home");
         add_git_config(b);
-        add_home_links(b);
         if (b->p->authority)
                 (void) build_step(b, STEP_TRUST, BOX_NSS, NULL, STEP_OPTIONAL | STEP_PRIVATE);
 
@@ -629,6 +628,7 @@ static void add_built_ins(struct builder *b)
                 add_terminal(b);
 
         add_keys(b);
+        add_home_links(b); /* what is there by now goes first */
         build_machine(b);
         (void) build_step(b, STEP_PROC, "/proc", NULL, 0);
         (void) build_rule(b, "/proc", RIGHT_READ, false);
