@@ -121,7 +121,7 @@ struct server {
         struct heads_writer heads;
         struct own *own; /* the page of one person; or NULL */
         char once[65];   /* of its address, until it was used */
-        uint64_t started_ns, requests, server_errors, errors, log_lost;
+        uint64_t started_ns, requests, server_errors, log_lost;
         struct histogram request_time;
         uint64_t alive_ns;       /* when the watchdog is told next */
         int log_journal;         /* 1: standard error is the journal; -1: it is not */
@@ -378,7 +378,7 @@ const char *trouble_why(const struct server *s); /* NULL: it is well */
 enum log_level { LOG_INFO = 0, LOG_WARN, LOG_ERROR };
 void serve_log(struct server *s, enum log_level level, const char *text);
 /* To systemd, if that waits for it (sd_notify(3)). */
-void serve_notify(struct server *s, const char *state);
+void serve_notify(const char *state);
 void serve_watchdog(struct server *s);
 void log_request(struct client *c, unsigned status, size_t bytes);
 void log_run(struct server *s, const struct job *j);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* face/serve/metrics.c - the figures of the server in the text form of Prometheus. contrib/grafana and
  * contrib/prometheus use these names (tests/cli/t8566-serve-metrics.sh). */
-#include "base/clock.h"
 #include "face/serve/resources.h"
 
 #include <string.h>
@@ -48,18 +47,7 @@ static void put_head(struct buf *out, const char *name, const char *kind, const 
 
 /* ---- of a tenant ---- */
 
-#define BOOK(member)                                                                                         \
-        static uint64_t member(struct tenant *t) { return tenant_book(t)->member; }
-BOOK(started)
-BOOK(ended)
-BOOK(failed)
-BOOK(refused_effects)
-BOOK(rejected)
-BOOK(output_bytes)
-BOOK(kept_bytes)
-BOOK(cpu_ns)
-BOOK(net_bytes)
-BOOK(faults)
+#define BOOK(member) NULL, offsetof(struct tenant_book, member)
 static uint64_t running(struct tenant *t) { return tenant_budget(t)->used[BUDGET_RUNS]; }
 static uint64_t waiting(struct tenant *t) { return tenant_budget(t)->used[BUDGET_QUEUE]; }
 static uint64_t sessions(struct tenant *t) { return tenant_budget(t)->used[BUDGET_SESSIONS]; }
@@ -67,24 +55,25 @@ static uint64_t lag(struct tenant *t) { return tenant_book(t)->ended - tenant_bo
 
 static const struct {
         const char *name, *kind, *help;
-        uint64_t (*of)(struct tenant *t);
         unsigned digits; /* behind the point */
+        uint64_t (*of)(struct tenant *t);
+        size_t at; /* in the tenant's book, without `of` */
 } of_tenants[] = {
-        { "cordon_runs_started_total", "counter", "runs that were started", started, 0 },
-        { "cordon_runs_ended_total", "counter", "runs that have ended", ended, 0 },
-        { "cordon_runs_failed_total", "counter", "runs with a status that is not 0", failed, 0 },
-        { "cordon_runs_faulted_total", "counter", "runs that the server, not their command, failed", faults,
-          0 },
-        { "cordon_denials_total", "counter", "distinct effects that were denied", refused_effects, 0 },
-        { "cordon_rejected_total", "counter", "requests answered with 429", rejected, 0 },
-        { "cordon_output_bytes_total", "counter", "bytes of output", output_bytes, 0 },
-        { "cordon_net_bytes_total", "counter", "bytes that crossed the network", net_bytes, 0 },
-        { "cordon_cpu_seconds_total", "counter", "processor time of runs", cpu_ns, 9 },
-        { "cordon_runs_running", "gauge", "runs under way", running, 0 },
-        { "cordon_runs_waiting", "gauge", "runs that wait for a start", waiting, 0 },
-        { "cordon_sessions", "gauge", "boxes that stay", sessions, 0 },
-        { "cordon_kept_bytes", "gauge", "results of ended runs on the disk", kept_bytes, 0 },
-        { "cordon_ledger_lag_runs", "gauge", "ended runs of which the host's ledger has no head yet", lag,
+        { "cordon_runs_started_total", "counter", "runs that were started", 0, BOOK(started) },
+        { "cordon_runs_ended_total", "counter", "runs that have ended", 0, BOOK(ended) },
+        { "cordon_runs_failed_total", "counter", "runs with a status that is not 0", 0, BOOK(failed) },
+        { "cordon_runs_faulted_total", "counter", "runs that the server, not their command, failed", 0,
+          BOOK(faults) },
+        { "cordon_denials_total", "counter", "distinct effects that were denied", 0, BOOK(refused_effects) },
+        { "cordon_rejected_total", "counter", "requests answered with 429", 0, BOOK(rejected) },
+        { "cordon_output_bytes_total", "counter", "bytes of output", 0, BOOK(output_bytes) },
+        { "cordon_net_bytes_total", "counter", "bytes that crossed the network", 0, BOOK(net_bytes) },
+        { "cordon_cpu_seconds_total", "counter", "processor time of runs", 9, BOOK(cpu_ns) },
+        { "cordon_runs_running", "gauge", "runs under way", 0, running, 0 },
+        { "cordon_runs_waiting", "gauge", "runs that wait for a start", 0, waiting, 0 },
+        { "cordon_sessions", "gauge", "boxes that stay", 0, sessions, 0 },
+        { "cordon_kept_bytes", "gauge", "results of ended runs on the disk", 0, BOOK(kept_bytes) },
+        { "cordon_ledger_lag_runs", "gauge", "ended runs of which the host's ledger has no head yet", 0, lag,
           0 },
 };
 
@@ -134,7 +123,10 @@ static void put_tenants(const struct serve_call *c, struct buf *out)
                 EACH(c, t)
                 {
                         buf_printf(out, "%s{tenant=\"%s\"} ", of_tenants[i].name, tenant_label(t));
-                        buf_fixed(out, of_tenants[i].of(t), of_tenants[i].digits);
+                        const char *book = (const char *) tenant_book(t);
+                        uint64_t held;
+                        memcpy(&held, book + of_tenants[i].at, sizeof held);
+                        buf_fixed(out, of_tenants[i].of ? of_tenants[i].of(t) : held, of_tenants[i].digits);
                         buf_putc(out, '\n');
                 }
         }
@@ -183,8 +175,6 @@ static void put_host(const struct server *s, struct buf *out)
                 { "cordon_draining", "gauge", "1: no new runs", s->draining },
                 { "cordon_disk_bytes", "gauge", "size of the disk of its directory", s->disk.size },
                 { "cordon_disk_free_bytes", "gauge", "what is left of it", s->disk.left },
-                { "cordon_uptime_seconds", "gauge", "since its start",
-                  (clock_mono_ns() - s->started_ns) / 1000000000 },
         };
         for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
                 put_head(out, rows[i].name, rows[i].kind, rows[i].help);

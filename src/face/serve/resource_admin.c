@@ -151,7 +151,7 @@ void delete_token(struct serve_call *c, struct reply *r)
 
 /* ---- what was used ---- */
 
-static void put_hours(struct serve_call *c, struct tenant *t, uint64_t since, uint64_t until, struct reply *r)
+static void put_hours(struct tenant *t, uint64_t since, uint64_t until, struct reply *r)
 {
         const struct usage_hour *h;
         for (size_t i = 0; (h = usage_at(t, i)); i++) {
@@ -164,7 +164,6 @@ static void put_hours(struct serve_call *c, struct tenant *t, uint64_t since, ui
                         buf_member_int(&r->body, usage_names[k], (long long) h->n[k]);
                 buf_putc(&r->body, '}');
         }
-        (void) c;
 }
 
 /* ?since= &until=, seconds since 1970; with admin ?tenant= */
@@ -184,7 +183,7 @@ void get_usage(struct serve_call *c, struct reply *r)
         buf_puts(&r->body, "{\"hours\":[");
         for (size_t i = 0; (t = tenants_at(c->s->tenants, i)); i++)
                 if ((!c->tenant || c->tenant == t) && (!name[0] || strcmp(name, tenant_label(t)) == 0))
-                        put_hours(c, t, from, to, r);
+                        put_hours(t, from, to, r);
         buf_puts(&r->body, "]}");
         reply_json(r, 200);
 }

@@ -309,7 +309,14 @@ static bool is_wanted(const struct runs_filter *f, const struct job *j)
                (uint64_t) j->created_s >= f->since && (uint64_t) j->created_s <= f->until;
 }
 
-static struct job *named(struct serve_call *c, struct reply *r);
+static struct job *named(struct serve_call *c, struct reply *r)
+{
+        struct job *j = job_find(c->tenant, c->arg);
+        if (!j)
+                reply_problem(r, 404, "run", "run not found, or it ended long ago",
+                              "GET /v1/ledger has the records of all runs");
+        return j;
+}
 
 void get_runs(struct serve_call *c, struct reply *r)
 {
@@ -415,15 +422,6 @@ static void give_output(struct serve_call *c, unsigned stream, struct reply *r)
 
 void get_stdout(struct serve_call *c, struct reply *r) { give_output(c, 1, r); }
 void get_stderr(struct serve_call *c, struct reply *r) { give_output(c, 2, r); }
-
-static struct job *named(struct serve_call *c, struct reply *r)
-{
-        struct job *j = job_find(c->tenant, c->arg);
-        if (!j)
-                reply_problem(r, 404, "run", "run not found, or it ended long ago",
-                              "GET /v1/ledger has the records of all runs");
-        return j;
-}
 
 void get_run(struct serve_call *c, struct reply *r)
 {

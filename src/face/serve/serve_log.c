@@ -60,7 +60,6 @@ static void write_line(struct server *s, enum log_level level, const struct buf 
 void serve_log(struct server *s, enum log_level level, const char *text)
 {
         AUTO_BUF(line);
-        s->errors += level != LOG_INFO;
         if (s->o->log != SERVE_LOG_JSON) {
                 s->o->say(s->o->say_ctx, text);
                 return;
@@ -77,12 +76,11 @@ void serve_log(struct server *s, enum log_level level, const char *text)
 
 /* ---- the service manager ---- */
 
-void serve_notify(struct server *s, const char *state)
+void serve_notify(const char *state)
 {
         struct sockaddr_un to = { .sun_family = AF_UNIX };
         const char *path = getenv("NOTIFY_SOCKET");
         size_t n = path ? strlen(path) : 0;
-        (void) s;
         if ((n ? path[0] != '/' && path[0] != '@' : true) || n >= sizeof to.sun_path)
                 return;
 
@@ -104,7 +102,7 @@ void serve_watchdog(struct server *s)
         if (!us || str_to_u64(span_str(us), &every) < 0 || now < s->alive_ns)
                 return;
         s->alive_ns = now + every * 1000 / 2;
-        serve_notify(s, "WATCHDOG=1");
+        serve_notify("WATCHDOG=1");
 }
 
 /* ---- lines of members ---- */

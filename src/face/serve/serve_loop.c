@@ -131,7 +131,7 @@ void drain_begin(struct server *s, uint64_t until_ns)
                                 job_kill(s, j);
                 }
         serve_log(s, LOG_INFO, "draining: no new runs; runs under way may end");
-        serve_notify(s, "STOPPING=1\nSTATUS=draining");
+        serve_notify("STOPPING=1\nSTATUS=draining");
 }
 
 /* The first one drains, a second one does not wait. */
@@ -248,10 +248,10 @@ static void tell_unread(void *ctx, const char *name, unsigned records)
 {
         struct server *s = ctx;
         AUTO_BUF(line);
-        if (records)
-                buf_printf(&line, "tenant %s: %u records of past runs cannot be read", name, records);
-        else
-                buf_printf(&line, "tenant %s: its settings or its past runs do not load", name);
+        buf_printf(&line,
+                   records ? "tenant %s: %u records of past runs cannot be read"
+                           : "tenant %s: its settings or its past runs do not load",
+                   name, records);
         serve_log(s, LOG_WARN, buf_str(&line));
 }
 
@@ -413,7 +413,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
         int r = open_all(s, e);
         if (r == 0) {
                 tell_ready(s);
-                serve_notify(s, "READY=1");
+                serve_notify("READY=1");
                 while (!s->stop)
                         turn(s);
                 end_boxes(s);
