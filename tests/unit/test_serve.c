@@ -108,7 +108,10 @@ static void test_routes__each_row_is_found_by_its_own_path(void)
                         p = hole ? strchr(p, '}') : p;
                 }
                 CHECK_ROW(route_find(rows[i].method, path, arg, &status) == &rows[i], rows[i].path);
-                CHECK_ROW(rows[i].handle && (rows[i].scope || rows[i].method == METHOD_GET), rows[i].path);
+                bool once =
+                        strcmp(rows[i].name, "post_once") == 0; /* the address of `serve page` is its token */
+                CHECK_ROW(rows[i].handle && (rows[i].scope || rows[i].method == METHOD_GET || once),
+                          rows[i].path);
         }
 }
 
