@@ -193,6 +193,9 @@ struct log_run {
         bool has_gap, runs;            /* payloads were pruned; a keeper answers for it */
 };
 void log_run_gather(const struct ledger_log *l, const char *run, bool runs, struct log_run *ret);
+/* html_story.c: text of a record as HTML shows it; the picture of a run. */
+void html_text(struct buf *out, struct span escaped, size_t most);
+void html_story(const struct log_run *of, struct buf *out);
 static inline unsigned log_from(const struct ledger_log *l, uint64_t index)
 {
         return l->from ? l->from[index] : 0;

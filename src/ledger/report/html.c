@@ -28,21 +28,6 @@ struct page {
         struct buf *out;
 };
 
-static void put_text(struct buf *out, struct span escaped, size_t most)
-{
-        char shown[1024];
-        (void) text_inert(escaped, shown, most < sizeof shown ? most : sizeof shown);
-        for (const char *c = shown; *c; c++) {
-                static const char special[] = "<>&\"'";
-                static const char *const names[] = { "&lt;", "&gt;", "&amp;", "&quot;", "&#39;" };
-                const char *k = strchr(special, *c);
-                if (k)
-                        buf_puts(out, names[k - special]);
-                else
-                        buf_putc(out, *c);
-        }
-}
-
 /* A fixed name, or "": an attribute never contains text of a record. */
 static const char *class_of(const struct ledger_view *v)
 {
@@ -155,7 +140,7 @@ static void put_ledger(struct page *p, const struct ledger_view *v)
         if (v->ledger.n == 0)
                 return;
         buf_puts(p->out, " in ");
-        put_text(p->out, v->ledger, LEDGER_NAME_MAX);
+        html_text(p->out, v->ledger, LEDGER_NAME_MAX);
         buf_puts(p->out, v->lost_cause ? "; its cause is not in these ledgers" : "");
         buf_puts(p->out, v->in_circle ? "; in a circle of causes" : "");
 }
@@ -168,21 +153,21 @@ static void put_node(struct page *p, const struct node *n)
 
         buf_printf(p->out, "<g class=\"node %s%s\" transform=\"translate(%d %d)\"><title>",
                    span_is(v.run, p->run) ? "own " : "", class_of(&v), left(n), top(n));
-        put_text(p->out, v.id, LEDGER_ID_MAX);
+        html_text(p->out, v.id, LEDGER_ID_MAX);
         put_ledger(p, &v);
         buf_printf(
                 p->out,
                 "</title><rect width=\"%d\" height=\"%d\" rx=\"6\"/><text x=\"10\" y=\"18\" class=\"kind\">",
                 BOX_W, BOX_H);
-        put_text(p->out, v.box, 18);
+        html_text(p->out, v.box, 18);
         buf_puts(p->out, v.box.n ? ": " : "");
-        put_text(p->out, v.kind, 24);
+        html_text(p->out, v.kind, 24);
         if (!span_eq(v.kind, v.phase))
                 buf_putc(p->out, ' ');
 
-        put_text(p->out, span_eq(v.kind, v.phase) ? span_of(NULL, 0) : v.phase, 24);
+        html_text(p->out, span_eq(v.kind, v.phase) ? span_of(NULL, 0) : v.phase, 24);
         buf_puts(p->out, "</text><text x=\"10\" y=\"35\">");
-        put_text(p->out, v.target.n ? v.target : v.door.n ? v.door : v.result, 34);
+        html_text(p->out, v.target.n ? v.target : v.door.n ? v.door : v.result, 34);
         buf_puts(p->out, "</text></g>\n");
 }
 
@@ -220,7 +205,7 @@ static void put_fact(struct page *p, const char *name, struct span value)
         if (value.n == 0)
                 return;
         buf_printf(p->out, "<dt>%s</dt><dd>", name);
-        put_text(p->out, value, 400);
+        html_text(p->out, value, 400);
         buf_puts(p->out, "</dd>\n");
 }
 
@@ -238,11 +223,11 @@ static void put_list(struct page *p, const char *name, bool (*belongs)(const str
                         continue;
                 struct span line = ledger_member(v.more, "line");
                 buf_puts(p->out, "<dd>");
-                put_text(p->out, line.n ? line : v.door, 200);
+                html_text(p->out, line.n ? line : v.door, 200);
                 buf_puts(p->out, line.n || !v.door.n ? "" : " ");
-                put_text(p->out, line.n ? span_of(NULL, 0) : v.target, 200);
+                html_text(p->out, line.n ? span_of(NULL, 0) : v.target, 200);
                 buf_puts(p->out, v.result.n ? ": " : "");
-                put_text(p->out, v.result, 100);
+                html_text(p->out, v.result, 100);
                 buf_puts(p->out, "</dd>\n");
         }
 
@@ -299,23 +284,23 @@ static void put_filters(struct page *p)
         buf_puts(p->out, "</style>\n");
 }
 
-static void put_row(struct page *p, const struct ledger_view *v, int64_t since_us)
+static void put_row(struct page *p, const struct ledger_view *v, uint64_t at, int64_t since_us)
 {
         struct span cells[] = { v->id, v->kind, v->phase, v->door, v->target };
-        buf_printf(p->out, "<tr class=\"%s\"><td>%.3f</td>", class_of(v),
-                   (double) (v->time_us - since_us) / 1e3);
+        buf_printf(p->out, "<tr class=\"%s\" id=\"r%llu\"><td>%.3f</td>", class_of(v),
+                   (unsigned long long) at, (double) (v->time_us - since_us) / 1e3);
         for (size_t c = 0; c < sizeof cells / sizeof *cells; c++) {
                 buf_puts(p->out, "<td>");
-                put_text(p->out, cells[c], 300);
+                html_text(p->out, cells[c], 300);
                 if (c == 0)
                         put_ledger(p, v);
                 buf_puts(p->out, "</td>");
         }
 
         buf_printf(p->out, v->bytes >= 0 ? "<td>%lld</td><td>" : "<td></td><td>", (long long) v->bytes);
-        put_text(p->out, v->reach, 16);
+        html_text(p->out, v->reach, 16);
         buf_puts(p->out, "</td><td>");
-        put_text(p->out, v->unknown ? span_str("outcome unknown") : v->result, 200);
+        html_text(p->out, v->unknown ? span_str("outcome unknown") : v->result, 200);
         buf_puts(p->out, "</td></tr>\n");
 }
 
@@ -327,7 +312,7 @@ static void put_table(struct page *p)
                          "th><th>target</th>"
                          "<th>bytes</th><th>reach</th><th>result</th></tr></thead><tbody>\n");
         for (struct ledger_walk w = p->of.first; ledger_next(&w, &v);)
-                put_row(p, &v, p->of.begin_us);
+                put_row(p, &v, w.at - 1, p->of.begin_us);
 
         buf_puts(p->out, "</tbody></table>\n");
 }
@@ -354,6 +339,18 @@ static const char style[] =
         "dl{display:grid;grid-template-columns:max-content 1fr;gap:2px "
         "16px}dt{color:var(--soft);grid-column:1}"
         "dd{margin:0;grid-column:2;font-family:ui-monospace,monospace;font-size:12px;overflow-wrap:anywhere}"
+        ".story a{text-decoration:none}.story .hd{font:600 11px system-ui;fill:var(--soft)}.story "
+        ".sub{font-size:11px;fill:var(--soft)}"
+        ".way{fill:none;stroke:var(--line);stroke-width:1.25}.way.deny{stroke:var(--badline)}.way.ask,.nd."
+        "ask "
+        "rect,.hole.ask{stroke:#b7791f}"
+        ".story .box{stroke:var(--ink);stroke-width:1.5}.nd:hover rect,a:focus-visible .nd "
+        "rect{stroke:var(--ink);stroke-width:2}"
+        ".nd.deny rect{fill:var(--bad);stroke:var(--badline)}.nd.deny "
+        "text{fill:var(--badline)}.wall,.ev.deny{fill:var(--badline);stroke:none}"
+        ".hole{fill:var(--paper);stroke:var(--ink);stroke-width:1.5}.ev{fill:var(--soft)}.ev.did{fill:#"
+        "2f6fd0}"
+        "tr:target td{outline:2px solid #2f6fd0}"
         "fieldset{border:1px solid var(--line);border-radius:8px}label{margin-right:1em}";
 
 int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct buf *out, struct err *e)
@@ -388,11 +385,13 @@ int ledger_html(const struct ledger_log *l, const char *which, bool runs, struct
                  "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
                  "'unsafe-inline'\">"
                  "<title>cordon run ");
-        put_text(out, span_str(p->run), LEDGER_ID_MAX);
+        html_text(out, span_str(p->run), LEDGER_ID_MAX);
         buf_printf(out, "</title><style>%s</style></head><body>\n<h1>Run <code>", style);
-        put_text(out, span_str(p->run), LEDGER_ID_MAX);
+        html_text(out, span_str(p->run), LEDGER_ID_MAX);
         buf_puts(out, "</code></h1>\n");
         put_head(p);
+        buf_puts(out, "<h2>What led to what</h2>\n");
+        html_story(&p->of, out);
         buf_puts(out, "<h2>Records of the run</h2>\n");
         put_table(p);
         buf_puts(out, "<h2>Causes and effects</h2>\n<p>Records of this run are tinted, denials are red. "
