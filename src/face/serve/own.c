@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { RUN_BYTES = 64, BOX_BYTES = 72, SHOWN_MAX = 1000 };
 
@@ -263,34 +262,6 @@ void own_stop(struct serve_call *c, struct reply *r)
         put_run(x, &r->body);
         buf_putc(&r->body, '}');
         reply_json(r, 202);
-}
-
-/* ---- approvals ---- */
-
-struct gates {
-        struct server *s;
-        bool (*each)(void *ctx, const struct asker *a);
-        void *ctx;
-        bool done;
-};
-
-static void take_gate(void *ctx, const char *run, unsigned uid)
-{
-        struct gates *g = ctx;
-        struct asker a = { .s = g->s, .tenant = tenants_at(g->s->tenants, 0) };
-        if (g->done || uid != geteuid())
-                return;
-
-        (void) snprintf(a.gate, sizeof a.gate, "%s", run);
-        g->done = g->each(g->ctx, &a);
-}
-
-bool own_askers(struct server *s, bool (*each)(void *ctx, const struct asker *a), void *ctx)
-{
-        struct gates g = { .s = s, .each = each, .ctx = ctx };
-        cordon_error ignored = { 0 };
-        (void) cordon_gates(take_gate, &g, &ignored);
-        return g.done;
 }
 
 /* ---- its life ---- */
