@@ -11,7 +11,7 @@ has "help lists verbs" " $(echo "$verbs" | tr '\n' ' ')" " run "
 
 # options VERB: every option of its help, one a line.
 # A command that takes doors names where they are listed.
-helped() { "$CORDON" help $(words "$1") | sed 's/^Doors and limits: as for run.*/@/' | while IFS= read -r line; do [ "$line" = @ ] && "$CORDON" help run | sed -n '/^Doors/,/^Options/p' | sed '/^Options/d' || printf '%s\n' "$line"; done; }
+helped() { "$CORDON" help $([ "$1" != run ] || echo -v) $(words "$1") | sed 's/^Doors and limits: as for run.*/@/' | while IFS= read -r line; do [ "$line" = @ ] && "$CORDON" help -v run | sed -n '/^Doors/,/^Options/p' | sed '/^Options/d' || printf '%s\n' "$line"; done; }
 options() { helped "$1" | sed -n '/^\(Doors\|Options\)/,$p' | grep -oE '(^|[ ,])(--[a-z]|-[a-zA-Z])[a-z0-9-]*' | tr -d ' ,' | sort -u; }
 
 # ---- the manual ----
