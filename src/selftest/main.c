@@ -25,8 +25,8 @@ static const struct cli_verb verbs[] = {
         { "selftest audit", "[OPTION...] [POLICY...]",
           "audit this host and its policies, with a debt score and repairs", verb_audit, audit_options, false,
           GROUP_OPERATE },
-        { "help", "[COMMAND...]", "describe a command", verb_help, no_options, false, GROUP_OPERATE,
-          .most = CLI_ANY },
+        { "help", "[-v] [COMMAND...]", "describe a command", verb_help, no_options, false, GROUP_OPERATE,
+          .most = CLI_ANY, .shared = OPT_VERBOSE },
         { "__complete", "[WORD...]", "complete a command line", verb_complete, no_options, false,
           GROUP__COUNT, .words = CLI_COMMAND, .most = CLI_ANY },
 };

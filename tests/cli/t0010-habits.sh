@@ -28,6 +28,10 @@ has "is answered as --publish is" "$(hint)" "$("$c" run --publish 8080:80 -- tru
 is "two words that need quotes" "$(status "$c" run --limit renew 3 -- true):$(hint)" "125:use --limit 'renew 3'"
 is "and a type of output" "$(status "$c" run --stdout as json -- true):$(hint)" "125:use --stdout 'as json'"
 is "one word of them" "$(status "$c" run --stdout as -- true):$(hint)" "125:use --stdout 'as TYPE [max SIZE]'"
+for v in run diff "selftest breakout"; do
+        # shellcheck disable=SC2086
+        ok "help -v describes $v" "$c" help -v $v
+done
 has "help shows the quotes" "$("$c" help -v run)" '--stdout "as TYPE"'
 is "bwrap's --ro-bind" "$(status "$c" run --ro-bind / / -- true)" 125
 has "is answered with --read" "$(hint)" "--read PATH"
