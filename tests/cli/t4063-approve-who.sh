@@ -70,6 +70,7 @@ sys.path.insert(0, '$here/helpers')
 from mcp_client import Client
 evil = '$T/look/mcp_evil.py'
 c = Client(['$CORDON', 'mcp', 'wrap', '--name', 'who$$', '--tool', 'echo ask', '--read', evil, '--', 'python3', evil, 'benign'], modern=False)
+c.request('tools/list')
 print(c.call('echo', text='went')['content'][0]['text'])
 c.end()" >"$T/out" 2>"$T/err" </dev/null 9>&-) &
         began=$!
