@@ -57,7 +57,11 @@ dom3=$(browse "#token=$a&view=run/$id/blocked")
 has "and the line that would allow what was denied" "$dom3" "net evil.test:80"
 dom4=$(browse "#token=$a&view=run/$id")
 has "and what led to what" "$dom4" 'aria-label="What came in, the box, and what it did"'
-hasnt "no script of a box ran" "$dom$dom2$dom3$dom4" "<title>1337"
+echo x | http PUT '/v1/files/%3Cimg%20src=x%20onerror=document.title=1337%3E' "$a" --data-binary @- >/dev/null
+dom5=$(browse "#token=$a&view=storage")
+has "files are listed, their names inert" "$dom5" '&lt;img src=x onerror=document.title=1337&gt;'
+has "and what was used is drawn" "$(browse "#token=$a&view=usage")" 'aria-label="Runs: done'
+hasnt "no script of a box ran" "$dom$dom2$dom3$dom4$dom5" "<title>1337"
 has "records are searched" "$(browse "#token=$a&view=ledger?kind=denied")" 'aria-expanded="false"'
 has "the operator sees the tenants" "$(browse "#token=$admin&view=admin")" 'data-tenant="a"'
 done_testing

@@ -81,7 +81,7 @@ has "the table has a name" "$(cat "$T/tree")" "table Runs"
 has "and columns" "$(cat "$T/tree")" "columnheader Command"
 has "a link tells which run it shows" "$(grep '^link sh' "$T/tree")" '<img src=x onerror=document.title=1337>'
 is "no button is without a name" "$(grep -c '^button *$' "$T/tree")" 0
-has "a field has a label" "$(cat "$T/tree")" "searchbox Search command, policy, state, id"
+has "a field has a label" "$(cat "$T/tree")" "searchbox Search command, policy, person, label, state, id"
 at='js:[...document.querySelectorAll("td.cmd a")].indexOf(document.activeElement)'
 browse "$a&view=runs" "$(heading Runs)" key:j "$at" key:j "$at" 'js:window.before = document.querySelector("main h1"), draw(), 0' 'wait:document.querySelector("main h1") !== window.before' "$at" \
         key:Enter 'wait:document.querySelector("main .facts")' 'js:document.querySelector("main h1").textContent' key:Escape "$(heading Runs)" \

@@ -88,11 +88,7 @@ views.usage = async q => {
 
 async function filesPart(q) {
   const at = q.at || '', path = '/v1/files' + at.split('/').map(encodeURIComponent).join('/').replace(/^(?=.)/, '/'), list = (await api('GET', path)).entries, up = at.split('/').slice(0, -1).join('/');
-  const get = async x => {
-    const a = await request('GET', path + '/' + encodeURIComponent(x.name)), link = h('a', { href: URL.createObjectURL(await a.blob()), download: x.name });
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-  };
+  const get = x => keep(path + '/' + encodeURIComponent(x.name), x.name);
   const rm = x => sure('Remove', 'Press again', async () => { await api('DELETE', path + '/' + encodeURIComponent(x.name)); say('Removed'); draw(); }, 'small', { 'aria-label': 'Remove ' + x.name, 'data-key': 'rm' + x.name });
   const pick = h('input', { type: 'file', id: 'upload', class: 'sr', 'aria-label': 'File to put here', change: async () => {
     const f = pick.files[0];

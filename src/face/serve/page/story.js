@@ -178,6 +178,12 @@ async function events(path, on, signal) {
   }
 }
 const LINES_MAX = 5000;
+// A file for the person: what the browser keeps, as bytes.
+async function keep(path, name) {
+  const link = h('a', { href: URL.createObjectURL(await (await request('GET', path)).blob()), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+}
 function output(r) {
   const body = h('div.out', { tabindex: 0, role: 'log', 'aria-label': 'Output', 'aria-live': 'off' }), count = h('span.small.soft'), live = r.state !== 'ended', stop = new AbortController();
   const open = {}, decode = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -203,7 +209,7 @@ function output(r) {
     const text = k => x.encoding === 'base64' ? decode[k].decode(Uint8Array.from(atob(x[k] || ''), c => c.charCodeAt(0))) : x[k] || '';
     if (!lines) for (const k of ['stdout', 'stderr']) put(k, text(k));
     if (!lines) body.append(h('p.empty', 'It printed nothing.'));
-    if (x.truncated) body.append(h('p.empty', 'The rest was cut: a run keeps the first 256 KB of each stream.'));
+    if (x.truncated) body.append(h('p.empty', 'Here is the first of it. ', ['stdout', 'stderr'].filter(k => x[k + '_bytes'] > 0).map(k => [button('Get all of ' + k + ', ' + bytes(x[k + '_bytes']), () => keep('/v1/runs/' + encodeURIComponent(r.id) + '/' + k, r.id + '.' + k), 'small'), ' '])));
   };
   const step = (name, data) => {
     if (!body.isConnected && lines > 0) return false;

@@ -120,7 +120,7 @@ const views = {
 
   async runs(q) {
     const size = 50, page = Math.max(1, Number(q.page) || 1), [runs] = await Promise.all([allRuns(), approvalList()]), rows = [], by = q.sort || '-began';
-    const words = (q.q || '').toLowerCase(), fits = r => (!q.policy || r.policy === q.policy) && [cmd(r), r.id, r.run || '', r.policy, stateOf(r)[1]].some(t => t.toLowerCase().includes(words));
+    const words = (q.q || '').toLowerCase(), fits = r => (!q.policy || r.policy === q.policy) && [cmd(r), r.id, r.run || '', r.policy, r.person || '', ...Object.entries(r.labels || {}).map(l => l.join('=')), stateOf(r)[1]].some(t => t.toLowerCase().includes(words));
     const hit = runs.filter(fits), test = (FILTERS.find(([k]) => k === (q.state || '')) || FILTERS[0])[2], list = sorted(hit.filter(test), by), pages = Math.ceil(list.length / size);
     const policies = [...new Set(runs.map(r => r.policy))].sort();
     const sort = (k, name, cls = '') => {
@@ -131,8 +131,8 @@ const views = {
     const line = r => {
       const x = r.state === 'running' ? liveRow(r) : undefined;
       if (x) rows.push(x);
-      return row(runHref(r.id), [td('', 'nowrap', pill(r)), td('', 'cmd', h('a', { href: runHref(r.id), 'data-key': r.id }, h('code.cut', { title: cmd(r) }, cmd(r)), h('span.cut.small.soft', r.policy))),
-        td('', 'num nowrap', x ? x.t : r.ended ? dur((r.ended - r.created) * 1000) : ''), td('', 'hide-m', x && h('span.line', x.line, x.c)), td('', 'num hide-m nowrap', x && x.m),
+      return row(runHref(r.id), [td('', 'nowrap', pill(r)), td('', 'cmd', h('a', { href: runHref(r.id), 'data-key': r.id }, h('code.cut', { title: cmd(r) }, cmd(r)), h('span.cut.small.soft', r.policy + (r.person && !r.person.startsWith('token:') ? ' · ' + r.person : '')))),
+        td('', 'num nowrap', x ? x.t : r.wall_ns ? dur(r.wall_ns / 1e6) : r.ended ? (r.ended > r.created ? dur((r.ended - r.created) * 1000) : '< 1 s') : ''), td('', 'hide-m', x && h('span.line', x.line, x.c)), td('', 'num hide-m nowrap', x ? x.m : r.memory_peak > 0 && bytes(r.memory_peak)),
         td('', 'nowrap', r.denials > 0 && h('span.tag.bad', st('block', 'blocked'), r.denials)), td('', 'num nowrap soft hide-m', when(r.created * 1000)), td('', 'num hide-s', r.state === 'ended' ? '' : x ? x.stop : stop(r))]);
     };
     const shown = list.slice((page - 1) * size, page * size), heads = h('thead', h('tr', sort('state', 'State', 'k1'), sort('command', 'Command'), sort('took', 'Time', 'num k2'),
@@ -140,7 +140,7 @@ const views = {
     const body = shown.length ? h('table.tbl.stackable.runs', { 'aria-label': 'Runs' }, heads, h('tbody', shown.map(line)))
       : runs.length ? h('div.empty', h('h2', 'No run fits'), h('p', 'None of the ' + plural(runs.length, 'run') + ' fits this search.'), h('a.btn', { href: '#/runs' }, 'Show all'))
         : empty('Nothing has run yet', 'Runs appear here by themselves. Start one:', starting());
-    return [head('Runs', [kinds('runs')]), h('div.stack', h('div.line.flow', search('q', 'Search command, policy, state, id'), h('select.field', { 'aria-label': 'Policy', 'data-key': 'policy',
+    return [head('Runs', [kinds('runs')]), h('div.stack', h('div.line.flow', search('q', 'Search command, policy, person, label, state, id'), h('select.field', { 'aria-label': 'Policy', 'data-key': 'policy',
       change: e => ask({ policy: e.target.value, page: '' }) }, h('option', { value: '' }, 'Every policy'), policies.map(p => h('option', { value: p, selected: q.policy === p }, p)))),
     h('div.chips', { role: 'group', 'aria-label': 'State' }, FILTERS.map(([k, t, f]) => chip('state', k, t, hit.filter(f).length)))),
     followRuns(h('section.card', body), rows, runs),
@@ -183,7 +183,7 @@ const views = {
     const first = can('read') ? '' : 'output', now = part || first;
     return [head(h('code', { class: 'title' }, cmd(r)), [live && stop(r), change && change.entries.length > 0 && part !== 'changes' && h('a.btn.main', { href: runHref(id) + '/changes' }, 'Review changes'),
       wait && can('approve') && h('a.btn.main', { href: '#/approvals/' + wait.id }, 'Answer what waits')], [h('a', { href: '#/runs' }, 'Runs'), ' / ', h('span.mono', id)]),
-    h('div.line.flow.facts', pill(r), h('span.soft', me.own ? 'box ' : 'policy ', me.own ? r.policy : r.policy === 'request' ? 'of the request' : h('a', { href: '#/policies/' + encodeURIComponent(r.policy) }, r.policy), r.canary && ' v' + r.canary + ' (tried)'), h('span.soft', when(r.created * 1000)),
+    h('div.line.flow.facts', pill(r), h('span.soft', me.own ? 'box ' : 'policy ', me.own ? r.policy : r.policy === 'request' ? 'of the request' : h('a', { href: '#/policies/' + encodeURIComponent(r.policy) }, r.policy), r.canary && ' v' + r.canary + ' (tried)'), h('span.soft', when(r.created * 1000)), r.person && h('span.soft', 'by ' + r.person), Object.entries(r.labels || {}).map(([k, v]) => tag(k + '=' + v)),
       r.start && h('span.soft', 'start: ' + r.start + (r.start_why ? ', ' + r.start_why : '')), r.run && h('span.soft', 'in the ledger ', h('code', r.run))),
     r.error && h('div.note.bad', st('fail'), h('div', h('b', r.error.message), r.error.hint && h('div', r.error.hint))), figures.childElementCount > 0 && h('section.card', { 'aria-label': 'Figures' }, figures),
     tabs('run/' + encodeURIComponent(id), part, [can('read') && ['', 'Story'], ['output', 'Output'], ['blocked', 'Blocked', r.denials], change && ['changes', 'Changes', change.entries.length], can('read') && ['records', 'Records', records.length]]),
