@@ -2,7 +2,7 @@
 # Who may answer what: each kind of effect that waits, and each process that could try to answer it, with a terminal and without. No box
 # answers, whatever its wall, nor a confined process of its user, nor another user, nor the process that started it without a person at a
 # terminal; then a person does. Over HTTP and MCP: t4064.
-# shellcheck disable=SC2016,SC2317
+# shellcheck disable=SC2016,SC2034,SC2317
 . "$(dirname "$0")/lib-net.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 compile confine

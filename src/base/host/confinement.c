@@ -193,7 +193,7 @@ static const char *use_differs(const struct host_confinement *a, const struct ho
                 return "resource limits";
         if (a->nice != b->nice || a->policy != b->policy || a->io != b->io)
                 return "priority";
-        if (strcmp(a->first_killed, b->first_killed) != 0)
+        if (strtol(a->first_killed, NULL, 10) > strtol(b->first_killed, NULL, 10))
                 return "place before the OOM killer";
         return host_groups_limit_more(a->groups, b->groups) ? "control group" : NULL;
 }
