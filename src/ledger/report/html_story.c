@@ -57,7 +57,9 @@ static bool is_gate(const struct ledger_view *v) { return span_is(v->kind, "gate
 static int rank(const struct ledger_view *v)
 {
         if (span_is(v->kind, "start") || span_is(v->kind, "end") || span_is(v->kind, "view") ||
-            span_is(v->phase, "intent") || span_is(v->phase, "claim"))
+            span_is(v->phase, "intent") || span_is(v->phase, "claim") ||
+            (is_denied(v) &&
+             ledger_member(v->more, "minor").n > 0)) /* programs get over it: the table has it */
                 return -1;
         return is_denied(v) ? 0 : is_gate(v) ? 1 : span_is(v->kind, "output") ? 3 : 2;
 }

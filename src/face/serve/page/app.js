@@ -125,7 +125,7 @@ function frame() {
   const pick = seg('Colours', theme, [['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']], colours);
   pick.classList.add('tiny');
   $('side').replaceChildren(h('a.brand', { href: home() }, icon('logo'), 'cordon'), h('nav', { 'aria-label': 'Views' }, tenantViews.map(item), admin && [tenantViews.length > 0 && h('div.rule'), item(admin)]),
-    h('div.end', token && h('div', me.own ? h('b', 'Your boxes') : [h('b', me.tenant || 'host'), me.person && ' as ' + me.person], !me.own && me.expires && h('div', 'until ' + dayOf(me.expires * 1000)), h('a', { href: '#/signin' }, 'Sign out'), ' · ',
+    h('div.end', token && h('div', me.own ? h('div', h('b', 'Your boxes')) : [h('b', me.tenant || 'host'), me.person && ' as ' + me.person], !me.own && me.expires && h('div', 'until ' + dayOf(me.expires * 1000)), h('a', { href: '#/signin' }, 'Sign out'), ' · ',
       h('a', { href: '#', role: 'button', click: e => { e.preventDefault(); help(); } }, 'Keys ', h('kbd', '?'))), h('div.keep', pick)));
   const foot = list.length > 5 ? [...list.slice(0, 4), ['more', 'More', 'more']] : list;
   $('foot').replaceChildren(...foot.map(item));

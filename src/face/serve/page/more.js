@@ -45,7 +45,7 @@ function chart({ title, series, step, to, unit = group, kind = 'bars', height = 
 const keys = list => h('div.legend', list.map(([cls, name]) => h('span', s('svg', { width: 8, height: 8, 'aria-hidden': 'true' }, s('rect', { class: cls, width: 8, height: 8, rx: 2 })), name)));
 // ---- usage ----
 
-const cpuTime = v => v >= 3600 ? (v / 3600).toFixed(1) + ' h' : v >= 60 ? (v / 60).toFixed(0) + ' min' : v >= 0.1 ? short(v) + ' s' : v ? Math.round(v * 1000) + ' ms' : '0', gbh = v => v >= 1 ? short(v) + ' GBh' : v ? (v < 1 / 1024 ? (v * 1024).toFixed(2) : short(v * 1024)) + ' MBh' : '0';
+const cpuTime = v => v >= 3600 ? (v / 3600).toFixed(1) + ' h' : v >= 60 ? (v / 60).toFixed(0) + ' min' : v >= 0.1 ? short(v) + ' s' : v ? Math.round(v * 1000) + ' ms' : '0', gbh = v => v >= 1 ? short(v) + ' GBh' : v ? (v < 0.01 / 1024 ? '< 0.01' : v < 1 / 1024 ? (v * 1024).toFixed(2) : short(v * 1024)) + ' MBh' : '0';
 const MEASURES = [['runs', 'Runs', group], ['failed', 'Failed', group], ['denials', 'Effects blocked', group], ['cpu', 'Processor time', cpuTime], ['memory', 'Memory over time', gbh], ['printed', 'Printed', bytes], ['net', 'Network', bytes], ['approvals', 'Approvals asked', group]];
 const span = range => { const [n, step] = RANGES[range], to = Math.floor(Date.now() / step) * step; return { n, step, to, from: to - (n - 1) * step }; };
 // Rows {tenant, time, runs, failed ...} as a list for each slot of time, by tenant.

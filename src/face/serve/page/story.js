@@ -14,7 +14,7 @@ function subOf(x) {
 }
 // A question and its answer are one effect: the answer is shown.
 function isEffect(x, all) {
-  if (['start', 'end', 'view'].includes(x.kind) || x.phase === 'intent') return false;
+  if (['start', 'end', 'view'].includes(x.kind) || x.phase === 'intent' || x.phase === 'denied' && more(x).minor) return false;
   if (x.kind !== 'gate') return x.phase !== 'claim';
   return x.phase === 'human' || x.phase === 'claim' && !all.some(y => y.kind === 'gate' && y.phase === 'human' && y.digest === x.digest);
 }

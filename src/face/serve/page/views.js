@@ -65,7 +65,7 @@ async function denied() {
   if (!can('read')) return [];
   if (Date.now() - denials.at > 30000) {
     const { records } = await api('GET', '/v1/ledger?last=400');
-    denials = { at: Date.now(), list: records.filter(x => x.phase === 'denied').reverse() };
+    denials = { at: Date.now(), list: records.filter(x => x.phase === 'denied' && !more(x).minor).reverse() };
   }
   return denials.list;
 }
