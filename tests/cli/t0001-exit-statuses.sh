@@ -222,7 +222,8 @@ has "run-script without a file names itself" "$("$CORDON" run --script 2>&1)" 'c
 is "an attempt that there is not has not held" "$(status "$CORDON" selftest breakout --only 'no path leads to a file outsid')" 125
 has "and the nearest is named" "$(cat err)" 'did you mean `no path leads to a file outside`?'
 has "version prints the version" "$("$CORDON" version)" 'cordon 0'
-is "and as JSON" "$("$CORDON" version --json)" "{\"version\":\"$("$CORDON" version | cut -d ' ' -f 2)\"}"
+is "and as JSON, with what it was built from" "$("$CORDON" version --json | jq -r '[.version, .abi, .machine, (.libc | test("^(musl|glibc)$")), (.compiler | length > 0)] | map(tostring) | join(" ")')" \
+        "$("$CORDON" version | cut -d ' ' -f 2) 1 $(uname -m) true true"
 for verbs in 'session ls:session list' 'approve list:approve ls' 'vault list:vault ls' 'image ls:image list' 'agent ls:agent list'; do
         # shellcheck disable=SC2086
         is "$verbs: both words list" "$(status "$CORDON" ${verbs%:*}) $(status "$CORDON" ${verbs#*:})" "0 0"

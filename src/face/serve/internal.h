@@ -35,12 +35,13 @@ struct own;
 struct session;
 struct client;
 
-/* ---- metrics.c ---- */
+/* ---- figures.c ---- */
 enum { HISTOGRAM_BUCKETS = 14, ENDS_MAX = 8, STARTS_MAX = 5 };
 struct histogram {
         uint64_t n[HISTOGRAM_BUCKETS], sum_ns;
 };
 void histogram_add(struct histogram *h, uint64_t ns);
+void histogram_put(struct buf *out, const char *name, const char *labels, const struct histogram *h);
 extern const char *const serve_ends[], *const serve_starts[];
 
 /* ---- tenant_usage.c ---- */
@@ -130,6 +131,7 @@ struct server {
         uint64_t held_back;      /* how often */
         struct trouble trouble;
         struct disk disk;
+        void (*follow)(struct client *c); /* client_follow(): runs know no client */
         bool draining, stop;
 };
 
@@ -140,7 +142,6 @@ void heads_end(struct server *s);                   /* the same at the end; wait
 /* ---- answers ---- */
 
 /* serve_loop.c: no new runs; the server ends with the last, or at that time. */
-void drain_begin(struct server *s, uint64_t until_ns);
 
 struct reply {
         unsigned status; /* 0: the answer follows later */
@@ -333,6 +334,7 @@ void job_forget(struct job *j); /* frees it */
 void job_rest(struct job *j);
 /* Those whose time is over, or for which there is no room; tries to store what is not stored. */
 void jobs_keep(struct server *s, struct tenant *t);
+void jobs_drain(struct server *s, uint64_t until_ns);
 /* Of a request, or of a record: -1 with *e set. */
 int job_take_argv(struct job *j, const struct json *o, cordon_error *e);
 int job_take_labels(struct job *j, const struct json *o, cordon_error *e);
@@ -351,18 +353,20 @@ int job_start(struct job *j, cordon_error *e);
 bool job_set_up(cordon_box *b, const char *work, const char *pool);
 void job_event(struct job *j, const char *name, const struct buf *data);
 /* The run as JSON: its state, and when it has ended its result. */
-void job_put_members(const struct job *j, struct buf *out);
 void job_put_argv(const struct job *j, struct buf *out);
 void job_put(const struct job *j, bool whole, struct buf *out);
 void job_finish(struct job *j, const cordon_error *failed);
 
-/* ---- run_store.c: what a restart must not lose ---- */
+/* ---- run_files.c, run_store.c: what a restart must not lose ---- */
 
-/* `order`: of a run that waits. Returns -1 with errno. */
-int store_put_run(struct job *j, struct span order);
-int store_put_session(const struct session *x);
+/* 0, or -1 with errno. `sync`: it is on the disk when this returns. */
+int store_put(const struct tenant *t, const char *id, struct span text, bool sync);
+/* The three parts of a record; false: it is not one. */
+bool store_read(const struct tenant *t, const char *id, struct buf *text, struct span ret[3]);
 void store_drop(const struct tenant *t, const char *id);
 int store_open_output(const struct job *j, unsigned stream, bool write);
+/* `order`: of a run that waits. Returns -1 with errno. */
+int store_put_run(struct job *j, struct span order); /* job_result.c */
 /* The result and events of one that ended are in memory again; false: they are lost. */
 bool store_recall(struct job *j);
 /* Once, when the tenant is first used. *ret_unread: records that cannot be read. */
@@ -370,7 +374,7 @@ int store_load(struct tenant *t, unsigned *ret_unread, struct err *e);
 /* trouble.c: a write that failed with errno, and one that worked. */
 void trouble_tell(struct server *s, const char *what, int sys);
 void trouble_over(struct server *s);
-void trouble_step(struct server *s);
+bool trouble_step(struct server *s);             /* true: what waits to be stored may be tried again */
 const char *trouble_why(const struct server *s); /* NULL: it is well */
 
 /* ---- serve_log.c: one line per request, run and error ---- */
@@ -400,7 +404,6 @@ struct session {
         int64_t created_s;
 };
 struct session *session_find(struct tenant *t, const char *id);
-void put_session(const struct session *x, struct buf *out);
 void sessions_step(struct server *s, size_t index);
 void sessions_free(struct server *s);
 

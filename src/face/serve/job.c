@@ -223,7 +223,7 @@ static void tell(struct server *s, struct job *j)
 {
         for (size_t i = 0; i < CLIENTS_MAX; i++)
                 if (s->clients[i] && s->clients[i]->job == j)
-                        client_follow(s->clients[i]);
+                        s->follow(s->clients[i]);
 }
 
 static void count_word(const char *const *words, const char *word, uint64_t *counts)
@@ -506,4 +506,21 @@ void jobs_free(struct server *s, struct tenant *t)
                 discard(j);
         }
         tenant_book(t)->jobs = NULL;
+}
+
+/* No new runs. Those that wait and are stored start with the next server; the others are told now. */
+void jobs_drain(struct server *s, uint64_t until_ns)
+{
+        struct tenant *t;
+        s->draining = true;
+        s->drain_until_ns = until_ns;
+        for (size_t i = 0; (t = tenants_at(s->tenants, i)); i++)
+                for (struct job *j = tenant_book(t)->first, *next; j; j = next) {
+                        next = j->waiting;
+                        j->interrupted = !j->on_disk;
+                        if (j->interrupted)
+                                job_kill(s, j);
+                }
+        serve_log(s, LOG_INFO, "draining: no new runs; runs under way may end");
+        serve_notify("STOPPING=1\nSTATUS=draining");
 }

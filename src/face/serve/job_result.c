@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "face/serve/internal.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -120,7 +121,7 @@ static void put_labels(const struct job *j, struct buf *out)
         buf_putc(out, '}');
 }
 
-void job_put_members(const struct job *j, struct buf *out)
+static void job_put_members(const struct job *j, struct buf *out)
 {
         static const char *const states[] = { "queued", "running", "ended" };
         buf_member(out, "id", j->id);
@@ -156,4 +157,36 @@ void job_put(const struct job *j, bool whole, struct buf *out)
         if (j->state == JOB_ENDED && whole)
                 buf_add(out, j->result.p, j->result.n);
         buf_putc(out, '}');
+}
+
+int store_put_run(struct job *j, struct span order)
+{
+        AUTO_BUF(text);
+        buf_puts(&text, "{");
+        job_put_members(j, &text);
+        buf_member_int(&text, "seq", (long long) j->seq);
+        buf_member(&text, "key", j->key);
+        buf_member(&text, "digest", j->digest);
+        buf_member_int(&text, "fault", j->fault);
+        buf_puts(&text, "}\n");
+        if (j->state == JOB_ENDED)
+                buf_add(&text, j->result.p, j->result.n);
+        else
+                buf_json(&text, order);
+        buf_putc(&text, '\n');
+        if (j->state == JOB_ENDED)
+                buf_add(&text, j->events.p, j->events.n);
+        if (text.failed) {
+                errno = ENOMEM;
+                return -1;
+        }
+
+        if (store_put(j->tenant, j->id, buf_span(&text), j->stays) < 0)
+                return -1;
+        struct tenant_book *b = tenant_book(j->tenant);
+        uint64_t bytes = text.n + j->out_bytes[0] + j->out_bytes[1];
+        b->kept_bytes += bytes - j->on_disk;
+        j->on_disk = bytes;
+        j->unstored = false;
+        return 0;
 }

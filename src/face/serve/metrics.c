@@ -5,41 +5,6 @@
 
 #include <string.h>
 
-/* ---- histograms ---- */
-
-static const struct {
-        uint64_t ns;
-        const char *le;
-} bounds[HISTOGRAM_BUCKETS - 1] = {
-        { 1000000, "0.001" },     { 5000000, "0.005" },  { 10000000, "0.01" },    { 25000000, "0.025" },
-        { 50000000, "0.05" },     { 100000000, "0.1" },  { 250000000, "0.25" },   { 1000000000, "1" },
-        { 5000000000, "5" },      { 30000000000, "30" }, { 120000000000, "120" }, { 600000000000, "600" },
-        { 3600000000000, "3600" }
-};
-
-void histogram_add(struct histogram *h, uint64_t ns)
-{
-        size_t i = 0;
-        while (i < HISTOGRAM_BUCKETS - 1 && ns > bounds[i].ns)
-                i++;
-        h->n[i]++;
-        h->sum_ns += ns;
-}
-
-static void put_histogram(struct buf *out, const char *name, const char *labels, const struct histogram *h)
-{
-        uint64_t n = 0;
-        const char *comma = labels[0] ? "," : "";
-        for (size_t i = 0; i < HISTOGRAM_BUCKETS; i++) {
-                n += h->n[i];
-                buf_printf(out, "%s_bucket{%s%sle=\"%s\"} %llu\n", name, labels, comma,
-                           i < HISTOGRAM_BUCKETS - 1 ? bounds[i].le : "+Inf", (unsigned long long) n);
-        }
-        buf_printf(out, "%s_sum{%s} ", name, labels);
-        buf_fixed(out, h->sum_ns / 1000, 6);
-        buf_printf(out, "\n%s_count{%s} %llu\n", name, labels, (unsigned long long) n);
-}
-
 static void put_head(struct buf *out, const char *name, const char *kind, const char *help)
 {
         buf_printf(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind);
@@ -86,10 +51,6 @@ static const struct {
           offsetof(struct tenant_book, starts) },
         { "cordon_run_seconds", "from the start to the end", offsetof(struct tenant_book, takes) },
 };
-
-const char *const serve_ends[] = { "exited",      "signaled",  "limit",       "failed",
-                                   "not-started", "cancelled", "interrupted", NULL };
-const char *const serve_starts[] = { "cold", "parked", "warm", "session", NULL };
 
 static void put_by(struct buf *out, const char *name, const char *label, struct tenant *t,
                    const char *const *words, const uint64_t *counts)
@@ -150,7 +111,7 @@ static void put_tenants(const struct serve_call *c, struct buf *out)
                 {
                         AUTO_BUF(label);
                         buf_printf(&label, "tenant=\"%s\"", tenant_label(t));
-                        put_histogram(out, histograms[i].name, buf_str(&label),
+                        histogram_put(out, histograms[i].name, buf_str(&label),
                                       (const void *) ((const char *) tenant_book(t) + histograms[i].offset));
                 }
         }
@@ -181,7 +142,7 @@ static void put_host(const struct server *s, struct buf *out)
                 buf_printf(out, "%s %llu\n", rows[i].name, (unsigned long long) rows[i].value);
         }
         put_head(out, "cordon_request_seconds", "histogram", "from the head of a request to its answer");
-        put_histogram(out, "cordon_request_seconds", "", &s->request_time);
+        histogram_put(out, "cordon_request_seconds", "", &s->request_time);
 }
 
 /* One tenant's own, or with the scope admin those of all. Names of tenants have no character to escape. */

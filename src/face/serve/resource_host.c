@@ -63,7 +63,7 @@ void get_tenants(struct serve_call *c, struct reply *r)
 /* Runs under way go on; the server ends when none is left. */
 void post_drain(struct serve_call *c, struct reply *r)
 {
-        drain_begin(c->s, UINT64_MAX);
+        jobs_drain(c->s, UINT64_MAX);
         get_health(c, r);
         r->status = 202;
 }

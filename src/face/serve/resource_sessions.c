@@ -27,6 +27,33 @@ static void session_free(struct session *x)
         free(x);
 }
 
+static void put_session(const struct session *x, struct buf *out)
+{
+        buf_member_json(out, NULL, "{");
+        buf_member(out, "id", x->id);
+        buf_member(out, "state",
+                   x->ended                   ? "ended"
+                   : x->over                  ? "ending"
+                   : cordon_box_is_up(x->box) ? "up"
+                                              : "starting");
+        buf_member(out, "policy", x->policy_name);
+        buf_member_int(out, "created", x->created_s);
+        buf_member_int(out, "runs", x->jobs);
+        if (x->run[0])
+                buf_member(out, "run", x->run);
+        if (x->work[0])
+                buf_member(out, "changes", x->work);
+        buf_putc(out, '}');
+}
+
+static int keep_session(const struct session *x)
+{
+        AUTO_BUF(text);
+        put_session(x, &text);
+        buf_putc(&text, '\n');
+        return store_put(x->tenant, x->id, buf_span(&text), true);
+}
+
 /* ---- under way ---- */
 
 /* The newest that have ended can still be asked for what they left. */
@@ -61,7 +88,7 @@ void sessions_step(struct server *s, size_t index)
         s->sessions[index] = NULL;
         cordon_box_free(x->box);
         x->box = NULL;
-        if (store_put_session(x) < 0)
+        if (keep_session(x) < 0)
                 trouble_tell(s, "the end of a session", errno);
         budget_give(tenant_budget(x->tenant), BUDGET_SESSIONS, 1);
         budget_give(tenant_budget(x->tenant), BUDGET_GPUS, x->gpu);
@@ -78,25 +105,6 @@ void sessions_free(struct server *s)
 }
 
 /* ---- requests ---- */
-
-void put_session(const struct session *x, struct buf *out)
-{
-        buf_member_json(out, NULL, "{");
-        buf_member(out, "id", x->id);
-        buf_member(out, "state",
-                   x->ended                   ? "ended"
-                   : x->over                  ? "ending"
-                   : cordon_box_is_up(x->box) ? "up"
-                                              : "starting");
-        buf_member(out, "policy", x->policy_name);
-        buf_member_int(out, "created", x->created_s);
-        buf_member_int(out, "runs", x->jobs);
-        if (x->run[0])
-                buf_member(out, "run", x->run);
-        if (x->work[0])
-                buf_member(out, "changes", x->work);
-        buf_putc(out, '}');
-}
 
 static void on_held(void *ctx, const char *id, const char *effect, unsigned within_s)
 {
@@ -128,9 +136,9 @@ static int start(struct session *x, const char *policy, const char *person, cord
 
         (void) snprintf(x->run, sizeof x->run, "%s", cordon_session_id(x->box));
         x->created_s = clock_wall_s();
-        return store_put_session(x) == 0 ? 0
-                                         : err_set((struct err *) e, ERR_IO, errno,
-                                                   "the session is not stored: %s", strerror(errno));
+        return keep_session(x) == 0 ? 0
+                                    : err_set((struct err *) e, ERR_IO, errno,
+                                              "the session is not stored: %s", strerror(errno));
 }
 
 static void begin(struct serve_call *c, const char *policy, struct reply *r)

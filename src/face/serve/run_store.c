@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* face/serve/run_store.c - runs and sessions on disk, so that a restart or kill -9 loses none that was
- * acknowledged. tenants/NAME/runs has a file for each: a line of JSON with what lists show, a line with the
- * members of the result (of a run that waits: its order), and the events. A stream's whole output stands
- * beside it as ID.1 and ID.2. A file is replaced as a whole. */
+/* face/serve/run_store.c - reads what run_files.c has, so that a restart or kill -9 loses no run or session
+ * that was acknowledged. */
 #include "base/clock.h"
 #include "base/err.h"
 #include "base/fd.h"
@@ -15,127 +13,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { NAME_BYTES = RANDOM_NAME + 16, RECORD_MAX = 16 << 20 };
-
-static void name_of(char ret[NAME_BYTES], const char *id, const char *ending)
-{
-        (void) snprintf(ret, NAME_BYTES, "runs/%s%s", id, ending);
-}
-
-/* ---- writing ---- */
-
-/* 0, or -1 with errno. `sync`: it is on the disk when this returns. */
-static int put_file(const struct tenant *t, const char *id, struct span text, bool sync)
-{
-        char name[NAME_BYTES], fresh[NAME_BYTES];
-        int dir = tenant_dir(t);
-        name_of(name, id, "");
-        name_of(fresh, id, ".new");
-        AUTO_FD(fd, openat(dir, fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-        int r = fd < 0 || fd_write_all(fd, text.p, text.n) < 0 || (sync && fdatasync(fd) < 0)
-                        ? -1
-                        : renameat(dir, fresh, dir, name);
-        int why = errno;
-        if (r < 0 && fd >= 0)
-                (void) unlinkat(dir, fresh, 0);
-        if (r == 0 && sync) {
-                AUTO_FD(list, openat(dir, "runs", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-                r = list < 0 ? -1 : fsync(list);
-        }
-        errno = why;
-        return r;
-}
-
-int store_put_run(struct job *j, struct span order)
-{
-        AUTO_BUF(text);
-        buf_puts(&text, "{");
-        job_put_members(j, &text);
-        buf_member_int(&text, "seq", (long long) j->seq);
-        buf_member(&text, "key", j->key);
-        buf_member(&text, "digest", j->digest);
-        buf_member_int(&text, "fault", j->fault);
-        buf_puts(&text, "}\n");
-        if (j->state == JOB_ENDED)
-                buf_add(&text, j->result.p, j->result.n);
-        else
-                buf_json(&text, order);
-        buf_putc(&text, '\n');
-        if (j->state == JOB_ENDED)
-                buf_add(&text, j->events.p, j->events.n);
-        if (text.failed) {
-                errno = ENOMEM;
-                return -1;
-        }
-
-        if (put_file(j->tenant, j->id, buf_span(&text), j->stays) < 0)
-                return -1;
-        struct tenant_book *b = tenant_book(j->tenant);
-        uint64_t bytes = text.n + j->out_bytes[0] + j->out_bytes[1];
-        b->kept_bytes += bytes - j->on_disk;
-        j->on_disk = bytes;
-        j->unstored = false;
-        return 0;
-}
-
-int store_put_session(const struct session *x)
-{
-        AUTO_BUF(text);
-        put_session(x, &text);
-        buf_putc(&text, '\n');
-        return put_file(x->tenant, x->id, buf_span(&text), true);
-}
-
-void store_drop(const struct tenant *t, const char *id)
-{
-        static const char *const endings[] = { "", ".1", ".2" };
-        char name[NAME_BYTES];
-        for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-                name_of(name, id, endings[i]);
-                (void) unlinkat(tenant_dir(t), name, 0);
-        }
-}
-
-int store_open_output(const struct job *j, unsigned stream, bool write)
-{
-        char name[NAME_BYTES];
-        name_of(name, j->id, stream == 1 ? ".1" : ".2");
-        return openat(tenant_dir(j->tenant), name,
-                      (write ? O_WRONLY | O_CREAT | O_TRUNC : O_RDONLY) | O_NOFOLLOW | O_CLOEXEC, 0600);
-}
-
-/* ---- reading ---- */
-
-/* The three parts of a record; false: it is not one. */
-static bool read_parts(const struct tenant *t, const char *id, struct buf *text, struct span ret[3])
-{
-        char name[NAME_BYTES];
-        struct stat st;
-        name_of(name, id, "");
-        AUTO_FD(fd, openat(tenant_dir(t), name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
-        if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size > RECORD_MAX)
-                return false;
-
-        char *room = buf_room(text, (size_t) st.st_size);
-        ssize_t n = room ? fd_read_all(fd, room, (size_t) st.st_size) : -1;
-        text->n = n < 0 ? 0 : (size_t) n;
-        struct span left = buf_span(text);
-        for (size_t i = 0; i < 3; i++) {
-                const uint8_t *end = i < 2 && left.n ? memchr(left.p, '\n', left.n) : NULL;
-                size_t len = end ? (size_t) (end - left.p) : left.n;
-                ret[i] = span_of(left.p, len);
-                left = end ? span_of(end + 1, left.n - len - 1) : (struct span){ 0 };
-        }
-        return ret[0].n > 0;
-}
-
 bool store_recall(struct job *j)
 {
         AUTO_BUF(text);
         struct span part[3];
         if (j->state != JOB_ENDED || j->events.n || j->result.n)
                 return true;
-        if (!j->on_disk || !read_parts(j->tenant, j->id, &text, part))
+        if (!j->on_disk || !store_read(j->tenant, j->id, &text, part))
                 return false;
 
         buf_add(&j->result, part[1].p, part[1].n);
@@ -216,7 +100,7 @@ static int load_run(struct tenant *t, const char *id)
         struct span part[3];
         cordon_error e = { 0 };
         struct json_doc *d =
-                read_parts(t, id, &text, part) ? json_parse_data("runs", part[0], (struct err *) &e) : NULL;
+                store_read(t, id, &text, part) ? json_parse_data("runs", part[0], (struct err *) &e) : NULL;
         struct job *j = d ? job_new(t) : NULL;
         if (!j || !take_run(j, json_root(d), &e) || strcmp(j->id, id) != 0) {
                 if (j)
@@ -245,7 +129,7 @@ static int load_session(struct tenant *t, const char *id)
         AUTO_BUF(text);
         struct span part[3];
         struct err ignored;
-        struct json_doc *d = read_parts(t, id, &text, part) ? json_parse("session", part[0], &ignored) : NULL;
+        struct json_doc *d = store_read(t, id, &text, part) ? json_parse("session", part[0], &ignored) : NULL;
         struct session *x = d ? calloc(1, sizeof *x) : NULL;
         if (!x) {
                 json_free(d);

@@ -117,23 +117,6 @@ static void take_client(struct server *s, size_t index, short events)
                 client_read(s, c);
 }
 
-/* No new runs. Those that wait and are stored start with the next server; the others are told now. */
-void drain_begin(struct server *s, uint64_t until_ns)
-{
-        struct tenant *t;
-        s->draining = true;
-        s->drain_until_ns = until_ns;
-        for (size_t i = 0; (t = tenants_at(s->tenants, i)); i++)
-                for (struct job *j = tenant_book(t)->first, *next; j; j = next) {
-                        next = j->waiting;
-                        j->interrupted = !j->on_disk;
-                        if (j->interrupted)
-                                job_kill(s, j);
-                }
-        serve_log(s, LOG_INFO, "draining: no new runs; runs under way may end");
-        serve_notify("STOPPING=1\nSTATUS=draining");
-}
-
 /* The first one drains, a second one does not wait. */
 static void take_signal(struct server *s)
 {
@@ -143,7 +126,7 @@ static void take_signal(struct server *s)
 
         s->stop |= s->draining || s->o->drain_s == 0;
         if (!s->stop)
-                drain_begin(s, clock_mono_ns() + s->o->drain_s * 1000000000ull);
+                jobs_drain(s, clock_mono_ns() + s->o->drain_s * 1000000000ull);
 }
 
 static void take(struct server *s, const struct watched *w, size_t i)
@@ -234,7 +217,9 @@ static void turn(struct server *s)
         approvals_follow(s);
         tidy_clients(s);
         jobs_start(s);
-        trouble_step(s);
+        struct tenant *t;
+        for (size_t i = 0, again = trouble_step(s); again && (t = tenants_at(s->tenants, i)); i++)
+                jobs_keep(s, t);
         tls_step(s);
         serve_watchdog(s);
         if (s->draining)
@@ -244,15 +229,26 @@ static void turn(struct server *s)
 
 /* ---- start and end ---- */
 
-static void tell_unread(void *ctx, const char *name, unsigned records)
+static int load_past(void *ctx, struct tenant *t, cordon_error *e)
 {
         struct server *s = ctx;
+        unsigned unread = 0;
         AUTO_BUF(line);
-        buf_printf(&line,
-                   records ? "tenant %s: %u records of past runs cannot be read"
-                           : "tenant %s: its settings or its past runs do not load",
-                   name, records);
-        serve_log(s, LOG_WARN, buf_str(&line));
+        if (store_load(t, &unread, (struct err *) e) < 0)
+                return -1;
+
+        usage_load(t);
+        buf_printf(&line, "tenant %s: %u records of past runs cannot be read", tenant_label(t), unread);
+        if (unread)
+                serve_log(s, LOG_WARN, buf_str(&line));
+        return 0;
+}
+
+static void tell_unread(void *ctx, const char *name)
+{
+        AUTO_BUF(line);
+        buf_printf(&line, "tenant %s: its settings or its past runs do not load", name);
+        serve_log(ctx, LOG_WARN, buf_str(&line));
 }
 
 /* Descriptors that one box takes, with what is open besides: no run is accepted that would fail for one. */
@@ -283,7 +279,7 @@ static int open_all(struct server *s, cordon_error *e)
         if (s->config < 0 && !s->o->ready)
                 return -1;
 
-        s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host, tell_unread, s);
+        s->tenants = tenants_new(s->config, s->o->config, s->o->environment, &s->host, load_past, s);
         if (!s->tenants)
                 return err_set((struct err *) e, ERR_MEMORY, 0, "no memory for the tenants");
 
@@ -302,7 +298,7 @@ static int open_all(struct server *s, cordon_error *e)
         if (tls_start(s, e) < 0 || heads_start(s, e) < 0)
                 return -1;
 
-        tenants_resume(s->tenants);
+        tenants_resume(s->tenants, tell_unread);
         return 0;
 }
 
@@ -401,6 +397,7 @@ int serve_http(const struct serve_options *o, cordon_error *e)
 
         s->o = o;
         s->ask = question_begin;
+        s->follow = client_follow;
         s->config = s->signals = -1;
         s->started_ns = clock_mono_ns();
         s->host.limit[BUDGET_RUNS] = o->runs;

@@ -52,7 +52,7 @@ struct tenants {
         const char *config;
         char *const *environment;
         struct budget *host;
-        void (*unread)(void *ctx, const char *name, unsigned records);
+        int (*opened)(void *ctx, struct tenant *t, cordon_error *e);
         void *ctx;
         struct tenant *v[TENANTS_MAX];
         size_t n;
@@ -82,7 +82,7 @@ bool tenant_is_alone(const struct tenant *t) { return t->alone; }
 const char *tenant_pool(const struct tenant *t) { return t->pool; }
 
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host,
-                            void (*unread)(void *ctx, const char *name, unsigned records), void *ctx)
+                            int (*opened)(void *ctx, struct tenant *t, cordon_error *e), void *ctx)
 {
         struct tenants *ts = calloc(1, sizeof *ts);
         if (ts)
@@ -90,7 +90,7 @@ struct tenants *tenants_new(int dir, const char *config, char *const *environmen
                                         .config = config,
                                         .environment = environment,
                                         .host = host,
-                                        .unread = unread,
+                                        .opened = opened,
                                         .ctx = ctx };
         return ts;
 }
@@ -309,16 +309,11 @@ struct tenant *tenant_of(struct tenants *ts, const struct token *token, cordon_e
 
         t->rate.at_ns = clock_mono_ns();
         t->rate.micro = t->rate.most * 1000000;
-        unsigned unread = 0;
-        if (ts->unread && store_load(t, &unread, (struct err *) e) < 0) {
+        if (ts->opened && ts->opened(ts->ctx, t, e) < 0) {
                 tenant_free(t);
                 return NULL;
         }
 
-        if (ts->unread)
-                usage_load(t);
-        if (unread)
-                ts->unread(ts->ctx, t->name, unread);
         return ts->v[ts->n++] = t;
 }
 
@@ -357,21 +352,29 @@ int tenant_check_text(const struct tenants *ts, const char *name, struct span te
         return r;
 }
 
+struct resuming {
+        struct tenants *ts;
+        void (*failed)(void *ctx, const char *name);
+};
+
 static void resume_one(void *ctx, const char *name)
 {
-        struct tenants *ts = ctx;
+        const struct resuming *r = ctx;
         struct token token = { 0 };
         char below[TOKEN_NAME_MAX + 32];
         cordon_error e;
         (void) snprintf(below, sizeof below, "tenants/%.64s/runs", name);
         (void) snprintf(token.tenant, sizeof token.tenant, "%s", name);
-        if (faccessat(ts->dir, below, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
-            tenant_mark(ts->dir, name, token.mark))
-                if (!tenant_of(ts, &token, &e))
-                        ts->unread(ts->ctx, name, 0);
+        if (faccessat(r->ts->dir, below, F_OK, AT_SYMLINK_NOFOLLOW) == 0 &&
+            tenant_mark(r->ts->dir, name, token.mark) && !tenant_of(r->ts, &token, &e))
+                r->failed(r->ts->ctx, name);
 }
 
-void tenants_resume(struct tenants *ts) { names_each(ts->dir, "tenants", "", resume_one, ts); }
+void tenants_resume(struct tenants *ts, void (*failed)(void *ctx, const char *name))
+{
+        struct resuming r = { ts, failed };
+        names_each(ts->dir, "tenants", "", resume_one, &r);
+}
 
 int tenants_own(struct tenants *ts, const char *name, struct err *e)
 {

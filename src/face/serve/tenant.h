@@ -12,13 +12,13 @@ struct tenant;
 
 /* `config` is open as `dir`. Both, and the environment, are borrowed. NULL: no memory. */
 struct tenants *tenants_new(int dir, const char *config, char *const *environment, struct budget *host,
-                            void (*unread)(void *ctx, const char *name, unsigned records), void *ctx);
-/* Without `unread` past runs are not loaded: only the server may go on with them. */
+                            int (*opened)(void *ctx, struct tenant *t, cordon_error *e), void *ctx);
+/* Without `opened` past runs are not loaded: only the server may go on with them. */
 /* What an operator writes for a tenant must at least be a policy. */
 int tenant_check_text(const struct tenants *ts, const char *name, struct span text, cordon_error *e);
 extern const struct body_form tenant_form; /* of tenant.json */
 /* Loads those that have runs from before, which go on. */
-void tenants_resume(struct tenants *ts);
+void tenants_resume(struct tenants *ts, void (*failed)(void *ctx, const char *name));
 void tenants_free(struct tenants *ts);
 /* The tenant of a token. NULL with *e set: the token is the host's, or the tenant does not load; ESTALE: the
  * token was made for another tenant of that name. */

@@ -45,15 +45,14 @@ static void look(const struct server *s, struct disk *ret)
         ret->files = v.f_files && !v.f_favail;
 }
 
-/* Each turn: now and then, whether there is room again, and what waits to be stored. */
-void trouble_step(struct server *s)
+/* Each turn: now and then, whether there is room again. */
+bool trouble_step(struct server *s)
 {
         enum { NEARLY = 16 << 20, PARTS = 50 };
         uint64_t now = clock_mono_ns();
         if (now < s->disk.again_ns)
-                return;
+                return false;
 
-        struct tenant *t;
         bool was = s->disk.low;
         s->disk.again_ns = now + LOOK_S * 1000000000ull;
         look(s, &s->disk);
@@ -66,8 +65,7 @@ void trouble_step(struct server *s)
                 serve_log(s, LOG_INFO, "well again: the disk has room");
         if (!s->disk.low && (s->trouble.sys == ENOSPC || s->trouble.sys == EDQUOT))
                 trouble_over(s);
-        for (size_t i = 0; (t = tenants_at(s->tenants, i)); i++)
-                jobs_keep(s, t);
+        return true;
 }
 
 const char *trouble_why(const struct server *s)

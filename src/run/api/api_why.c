@@ -483,7 +483,7 @@ static int look_at_start(struct asked *q, cordon_policy *p, struct err *e)
                 return 0;
 
         int made = api_dry_box(p, &q->dry, &why);
-        if (!q->dry.box || (made < 0 && file && policy_root(q->c))) {
+        if (!q->dry.box || !q->dry.box->c.policy || (made < 0 && file && policy_root(q->c))) {
                 *e = why;
                 return -1;
         }

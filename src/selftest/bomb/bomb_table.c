@@ -70,8 +70,6 @@ static const struct bomb rows[] = {
         { "zip", "bytes that unpack to 16G", "disk 8M " SMALL, "disk", .error = "ENOSPC", .run = bomb_zip },
 };
 
-const char *bomb_tag = "bomb";
-
 const struct bomb *bomb_table(size_t *ret_count)
 {
         *ret_count = sizeof rows / sizeof *rows;

@@ -13,6 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
+const char *bomb_tag = "bomb";
+
 enum { SPIN_S = 8, STACK = 64 << 10, ARGUMENT = 100 << 10, ARGUMENTS = 2048 };
 
 static void rest_child(long ms)
