@@ -29,7 +29,8 @@ fi
 is_ready() { [ "$(run serve pool stats --json 2>/dev/null | jq .parked)" -ge 1 ]; }
 ready() { soon is_ready; }
 how() { run run --json -p "$T/d/p" "$@" 2>&1 >/dev/null | tail -n 1 | jq -r '.start + " " + (.start_why // "")'; }
-warm() { run run --pool require -p "$T/d/p" "$@"; }
+# Quiet: a host may have a note of its own, that it cannot report blocked paths.
+warm() { run run -q --pool require -p "$T/d/p" "$@"; }
 printf 'box w\nuse base/system\nwarm python3 import json\nwarm node\nlimit time 20s\n' >"$T/d/p"
 printf 'box w\nuse base/system\nwarm python3 import nosuchmodule\n' >"$T/d/broken" && chmod 644 "$T/d/broken"
 

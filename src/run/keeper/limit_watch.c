@@ -48,7 +48,8 @@ int keeper_groups_make(struct box *b, bool late, struct err *e)
         (void) stpcpy(stpcpy(ask.name, "cordon-"), keeper_run(&b->run));
         int r = open_group(b, &ask, e);
         b->run.r.group_wait_ns = clock_mono_ns() - t;
-        if (r < 0 && !b->c.require_groups)
+        bool is_host = r < 0 && e->code != ERR_MEMORY && e->sys != ENOMEM; /* want of memory lowers no wall */
+        if (is_host && !b->c.require_groups)
                 return 0; /* reported in the result: rlimits and sampling enforce them */
 
         return r;

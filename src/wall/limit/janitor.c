@@ -94,7 +94,7 @@ static struct child start_janitor(const struct cordon_context *cx, int line, int
                                                           .fd_count = sizeof fds / sizeof *fds,
                                                           .flags = HOST_SPAWN_BLOCKED });
         if (c.pid < 0)
-                (void) err_set(e, ERR_LIMIT, errno, "cannot start the janitor");
+                (void) err_set(e, ERR_LIMIT, errno, "cannot start the janitor: %s", strerror(errno));
         return c;
 }
 
