@@ -27,7 +27,7 @@ is "the id is the digest of the envelope" "$(jq -cj .envelope "$T/shown" | sha25
 hasnt "nothing has left" "$(lab_packets)" "tcp "
 is "without a terminal no yes is taken" "$($approver yes | jq -r .code)" no-terminal
 has "the run says at once that it waits, and how to answer" "$(cat "$T/err")" "waiting for approval (10m): POST http://web.test/echo?x=1; in another terminal: cordon approve $(jq -r .item.id "$T/shown" | cut -c 1-12)"
-is "a list needs none" "$("$CORDON" approve --json | jq -r '.items[0].effect')" "POST http://web.test/echo?x=1"
+is "a list needs none" "$("$CORDON" approve --json | jq -r '.items[].effect' | grep -F web.test/echo | head -n 1)" "POST http://web.test/echo?x=1"
 is "at a terminal it is" "$($approver --tty yes | jq -r .state)" approved
 end
 is "it goes on" "$code" 0

@@ -1,5 +1,6 @@
 #!/bin/sh
 # `cordon approve` at a terminal (tmux), `listen` doors, groups, decoys, and boxes that try to answer for themselves.
+# alone: `cordon approve` asks about all boxes of this user, also about those of other tests.
 . "$(dirname "$0")/lib-net.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 cp "$here/helpers/approver.py" "$T/approver.py" && chmod 644 "$T/approver.py"

@@ -2,10 +2,11 @@
 #
 #   approver.py [--tty] [--run RUN | --at NAME] [--wait N] OP [KEY=VALUE...]     VALUE is JSON, or else a text
 #
-# Finds the sockets of running boxes, sends one request to each (or to RUN) and prints each answer as a line. `yes` and `no`
-# show the first effect and answer it, `hold` shows it and stays; KEY=VALUE goes into the answer. --at: this socket alone, listed or not. --wait: until N effects are pending. --tty: on a terminal
-# of its own, as a person's.
-import json, os, pty, shlex, socket, sys, time
+# Finds the sockets of this test's running boxes, sends one request to each (or to RUN) and prints each answer as a line. `yes`
+# and `no` show the first effect and answer it, `hold` shows it and stays, `items` lists what waits in all of them; KEY=VALUE goes
+# into the answer. --at: this socket alone, listed or not. --wait: until N effects are pending. --tty: on a terminal of its own, as a
+# person's.
+import json, os, pty, shlex, socket, struct, sys, time
 
 at = None
 
@@ -41,13 +42,25 @@ def value(text):
     except ValueError:
         return text
 
+def is_ours(channel):
+    """Other tests ask at the same time: a box is of this one if its keeper's state lies where ours does."""
+    state = os.environ.get("CORDON_STATE")
+    try:
+        pid = struct.unpack("3i", channel.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
+        theirs = [v[13:] for v in open("/proc/%d/environ" % pid).read().split("\0") if v.startswith("CORDON_STATE=")]
+    except OSError:
+        return True
+    return not state or not theirs or os.path.dirname(theirs[0]) == os.path.dirname(state)
+
 def channels(run):
     for name in addresses():
         if run is None or name.endswith("/" + run):
             try:
-                yield Channel(name)
+                channel = Channel(name)
             except OSError:
-                pass
+                continue
+            if run or at or is_ours(channel):
+                yield channel
 
 def pending(run):
     for c in channels(run):
@@ -92,6 +105,9 @@ def act(arguments):
                 print(json.dumps(c.ask(op="answer", yes=op == "yes", **fields)))
             return
         print(json.dumps({"ok": False, "code": "closed" if at else "nothing"}))
+        return
+    if op == "items":  # what `cordon approve --json` has, of these boxes
+        print(json.dumps({"items": [item for _, item in pending(run)]}))
         return
     if op == "flood":  # each line of a file is a request, all over one connection
         c = next(channels(run))
