@@ -203,8 +203,9 @@ ended "a session"
 ok "and the session is over" soon sh -c '! "$1" session ls 2>/dev/null | grep -q "$2"' sh "$CORDON" "$id"
 home
 at_home serve >"$T/said" 2>&1 </dev/null &
-pids="$pids $!"
+shell=$!
 soon grep -q ready "$T/said"
+pids="$pids $(pgrep -P $shell) $shell"
 at_home serve pool add --size 1 -p "$T/d/p" >/dev/null 2>&1 </dev/null
 ok "a box is parked" soon sh -c '[ "$(env XDG_RUNTIME_DIR="$1" "$2" serve pool stats --json | jq .parked)" = 1 ]' sh "$H/.runtime" "$CORDON"
 begun run -q --pool require --time 30s -p "$T/d/p"

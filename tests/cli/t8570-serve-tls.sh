@@ -59,7 +59,8 @@ mkfifo "$T/hold" && exec 8<>"$T/hold"
 python3 -c '
 import socket, sys
 l = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(100)]
-l[0].sendall(b"\x16\x03\x01\x40\x00" + b"\x00" * 100); l[1].sendall(b"GET / HTTP/1.1\r\n\r\n"); print("up", flush=True); sys.stdin.read()' "$port" <"$T/hold" >"$T/idle" 2>/dev/null &
+l[0].sendall(b"\x16\x03\x01\x40\x00" + b"\x00" * 100); l[1].sendall(b"GET / HTTP/1.1\r\n\r\n"); print("up", flush=True); sys.stdin.read()' "$port" <"$T/hold" 8>&- >"$T/idle" 2>/dev/null &
+pids="${pids-} $!"
 is "beside silent connections" "$(tls one /v1/health | jq -r .status)" ok
 # exchanged
 ln -sf two.crt "$T/d/tls.crt"; ln -sf two.key "$T/d/tls.key"
