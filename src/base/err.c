@@ -20,7 +20,7 @@ const char *err_code_name(enum err_code code)
 }
 
 /* One sentence: a newline inside would let text from a box forge a line of output. */
-static void print_text(char *s, size_t cap, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void print_text(char *s, size_t cap, const char *fmt, va_list ap)
 {
         (void) vsnprintf(s, cap, fmt, ap);
         for (; *s; s++)

@@ -72,7 +72,7 @@ static void note_member(struct machine *m, const struct json *member)
         if (!m->s->tracks)
                 return;
 
-        if (vec_room((void **) &m->trail, m->trail_n, &m->trail_cap, sizeof *m->trail) < 0) {
+        if (vec_room((void **) &m->trail, m->trail_n, &m->trail_cap, sizeof(void *)) < 0) {
                 m->stopped = "out of memory";
                 return;
         }

@@ -32,7 +32,7 @@ static bool take_end(const union endpoint *at, uint8_t *family, __be16 *port, __
         return v6 || at->any.sa_family == AF_INET;
 }
 
-static uint64_t find_group(const struct nlmsghdr *h, size_t n)
+static uint64_t find_group(struct nlmsghdr *h, size_t n)
 {
         uint64_t group = 0;
         if (n < sizeof *h || h->nlmsg_type != SOCK_DIAG_BY_FAMILY || h->nlmsg_len > n ||
@@ -40,8 +40,7 @@ static uint64_t find_group(const struct nlmsghdr *h, size_t n)
                 return 0;
 
         size_t left = h->nlmsg_len - NLMSG_LENGTH(sizeof(struct inet_diag_msg));
-        const struct rtattr *a =
-                (const void *) ((const char *) h + NLMSG_SPACE(sizeof(struct inet_diag_msg)));
+        struct rtattr *a = (void *) ((char *) h + NLMSG_SPACE(sizeof(struct inet_diag_msg)));
         for (; RTA_OK(a, left); a = RTA_NEXT(a, left))
                 if (a->rta_type == CGROUP_ID && RTA_PAYLOAD(a) == sizeof group)
                         memcpy(&group, RTA_DATA(a), sizeof group);

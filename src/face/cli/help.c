@@ -215,7 +215,7 @@ void cli_help_verb(const struct cli_verb *v, bool all)
                 (void) printf("\n%s", exit_statuses);
 
         (void) printf("\nMore: %sman cordon-%s\n",
-                      all || strcmp(v->name, "run") ? "" : "cordon help -v run, ", page);
+                      all || strcmp(v->name, "run") != 0 ? "" : "cordon help -v run, ", page);
 }
 
 static const char *const groups[] = {

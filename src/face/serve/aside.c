@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -118,9 +119,8 @@ static void answer(struct aside *a)
 {
         struct reply r = { 0 };
         if (!a->got.failed && a->got.n > 1 && a->got.p[a->got.n - 1] == ANSWER) {
-                unsigned status = 0;
-                (void) sscanf(a->got.p, "HTTP/1.1 %3u", &status);
-                log_request(a->client, status, a->got.n - 1);
+                const char *digits = a->got.n > 9 ? a->got.p + strlen("HTTP/1.1 ") : "";
+                log_request(a->client, (unsigned) strtoul(digits, NULL, 10), a->got.n - 1);
                 buf_add(&a->client->h.out, a->got.p, a->got.n - 1);
                 http_conn_answered(&a->client->h);
                 return;

@@ -106,7 +106,8 @@ static void take_box(void *ctx, const char *text)
         }
         if (r) {
                 free(r->state);
-                r->state = strdup(text);
+                if (asprintf(&r->state, "%s", text) < 0)
+                        r->state = NULL;
         }
         json_free(d);
 }
@@ -150,8 +151,7 @@ static void put_live(const struct json *o, struct buf *out)
 static void put_end(const struct own_run *r, struct buf *out)
 {
         char word[24] = "failed", rest[24] = "";
-        int n = sscanf(r->end, "%23s %23s", word, rest), code = 0;
-        (void) sscanf(rest, "%3d", &code);
+        int n = sscanf(r->end, "%23s %23s", word, rest), code = (int) strtol(rest, NULL, 10);
         bool limit = strcmp(word, "limit") == 0, killed = strcmp(word, "signaled") == 0;
         bool gone = n < 1; /* its keeper was killed: nobody wrote how it ended */
         buf_member(out, "end", strcmp(word, "not") == 0 ? "not-started" : word);

@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -85,9 +86,20 @@ void post_once(struct serve_call *c, struct reply *r)
 /* Its row: "  1: 0100007F:1F90 0100007F:C350 01 00000000:00000000 00:00000000 00000000  1000 ...". */
 static bool is_of_user(const char *row, uint16_t from, uint16_t to)
 {
-        unsigned local, peer, uid;
-        return sscanf(row, " %*u: 0100007F:%x 0100007F:%x %*s %*s %*s %*s %u", &local, &peer, &uid) == 3 &&
-               local == from && peer == to && uid == geteuid();
+        char ends[48];
+        (void) snprintf(ends, sizeof ends, ": 0100007F:%04X 0100007F:%04X ", from, to);
+        const char *at = strstr(row, ends);
+        if (!at)
+                return false;
+
+        at += strlen(ends);
+        for (unsigned i = 0; i < 4; i++) { /* state, queues, timer, retransmits */
+                at += strspn(at, " ");
+                at += strcspn(at, " ");
+        }
+        char *end;
+        unsigned long uid = strtoul(at, &end, 10);
+        return end > at && uid == geteuid();
 }
 
 bool own_peer(int fd)

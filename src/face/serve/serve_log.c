@@ -35,13 +35,17 @@ static void put_time(struct buf *out)
 static bool is_journal(const struct server *s)
 {
         struct stat st;
-        unsigned long long dev = 0, ino = 0;
+        char ours[64];
         const char *v = NULL;
         for (char *const *x = s->o->environment; *x; x++)
                 if (strncmp(*x, "JOURNAL_STREAM=", 15) == 0)
                         v = *x + 15;
-        return v && sscanf(v, "%llu:%llu", &dev, &ino) == 2 && fstat(STDERR_FILENO, &st) == 0 &&
-               st.st_dev == dev && st.st_ino == ino;
+        if (!v || fstat(STDERR_FILENO, &st) < 0)
+                return false;
+
+        (void) snprintf(ours, sizeof ours, "%llu:%llu", (unsigned long long) st.st_dev,
+                        (unsigned long long) st.st_ino);
+        return strcmp(v, ours) == 0;
 }
 
 static void write_line(struct server *s, enum log_level level, const struct buf *line)

@@ -11,9 +11,9 @@ static long value_of(const struct probe_result *r, long word, const struct probe
 {
         if (word == OF_CANARY)
                 return PROBE_PTR(canary(r, r->probe->paths[0]));
-        if (word == OF_MADE_PATH)
+        if (word == OF_MADE_PATH && made)
                 return PROBE_PTR(made->path);
-        if (word == OF_MADE_FD)
+        if (word == OF_MADE_FD && made)
                 return made->fd;
         if (word == OF_BYSTANDER)
                 return (long) r->world->bystander;
@@ -25,7 +25,7 @@ static long value_of(const struct probe_result *r, long word, const struct probe
 long probe_call(const struct probe_result *r, const struct probe_made *made)
 {
         const long *c = r->probe->call;
-        long a[6];
+        long a[6] = { 0 };
 
         for (size_t i = 0; i < 6; i++)
                 a[i] = value_of(r, c[i + 1], made);

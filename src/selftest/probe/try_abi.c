@@ -145,8 +145,9 @@ static int by_arm(struct probe_result *r)
 #define FOREIGN(claim, fn, words, nr)                                                                        \
         NUMBERS(claim, "the filter judges the wrong numbers", "seccomp,mount,landlock", fn, words, nr)
 static const struct probe rows[] = {
-        FOREIGN("AArch32 calls are closed: getpid", arm, "getpid by an AArch32 program", 20),
-        FOREIGN("AArch32 calls are closed: io_uring_setup", arm, "io_uring_setup by an AArch32 program", 425),
+        FOREIGN("AArch32 calls are closed: getpid", by_arm, "getpid by an AArch32 program", 20),
+        FOREIGN("AArch32 calls are closed: io_uring_setup", by_arm, "io_uring_setup by an AArch32 program",
+                425),
 };
 #endif
 const struct probe_list probes_abi = PROBE_LIST(rows);

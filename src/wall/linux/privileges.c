@@ -7,6 +7,8 @@
 #include <linux/keyctl.h>
 #include <linux/securebits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -98,13 +100,16 @@ static bool keyrings_are_closed(void)
 static bool is_shared_by_us(long keyring)
 {
         const unsigned long found_by_user = 0x00080000, all = 0x3f0b0000 | 0x00100000;
-        unsigned uid, gid, may;
-        char text[96] = "";
+        static const char head[] = "keyring;";
+        char text[96] = "", *end;
         if (syscall(SYS_keyctl, KEYCTL_DESCRIBE, keyring, text, sizeof text - 1) < 0 ||
-            sscanf(text, "keyring;%u;%u;%x;", &uid, &gid, &may) != 3 || uid != geteuid())
+            strncmp(text, head, strlen(head)) != 0 || strtoul(text + strlen(head), &end, 10) != geteuid() ||
+            *end != ';')
                 return false;
 
-        return may & found_by_user || syscall(SYS_keyctl, KEYCTL_SETPERM, keyring, all) == 0;
+        const char *may = strchr(end + 1, ';');
+        return (may && strtoul(may + 1, NULL, 16) & found_by_user) ||
+               syscall(SYS_keyctl, KEYCTL_SETPERM, keyring, all) == 0;
 }
 
 /* An account other than root may have 200 keys: its boxes share one keyring. None of them can use it, or put

@@ -70,29 +70,29 @@ static unsigned list_passed(const struct wall_stdio *io, struct spare_head *head
 }
 
 /* Never waits. Returns 0, or -1 with errno. */
-static int send_with(int spare, struct msghdr *m, const int *fds, unsigned count)
+static int send_with(int spare, struct msghdr m, const int *fds, unsigned count)
 {
         union {
                 struct cmsghdr head;
                 char room[CMSG_SPACE(SPARE_PASSED_MAX * sizeof(int))];
         } control = { .room = { 0 } };
         if (count > 0) {
-                m->msg_control = &control;
-                m->msg_controllen = CMSG_SPACE(count * sizeof(int));
+                m.msg_control = &control;
+                m.msg_controllen = CMSG_SPACE(count * sizeof(int));
                 control.head = (struct cmsghdr){ .cmsg_len = CMSG_LEN(count * sizeof(int)),
                                                  .cmsg_level = SOL_SOCKET,
                                                  .cmsg_type = SCM_RIGHTS };
                 memcpy(CMSG_DATA(&control.head), fds, count * sizeof(int));
         }
 
-        return sendmsg(spare, m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
+        return sendmsg(spare, &m, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1 : 0;
 }
 
 int wall_spare_enter(int spare, int procs, struct err *e)
 {
         struct spare_head head = { .format = SPARE_FORMAT, .count = 1 };
         struct iovec out = { &head, sizeof head };
-        return send_with(spare, &(struct msghdr){ .msg_iov = &out, .msg_iovlen = 1 }, &procs, 1) < 0
+        return send_with(spare, (struct msghdr){ .msg_iov = &out, .msg_iovlen = 1 }, &procs, 1) < 0
                        ? wall_fail(e, STAGE_EXEC, "handing over the control group of a run")
                        : 0;
 }
@@ -106,7 +106,7 @@ static ssize_t send_packet(int spare, const struct wall_handover *h, const struc
         struct msghdr m = { .msg_iov = out + h->begun, .msg_iovlen = 2 - (size_t) h->begun };
         int fds[SPARE_PASSED_MAX];
         unsigned count = h->begun ? 0 : list_passed(io, &head, fds);
-        return send_with(spare, &m, fds, count) < 0 ? -1 : (ssize_t) n;
+        return send_with(spare, m, fds, count) < 0 ? -1 : (ssize_t) n;
 }
 
 int wall_handover(int spare, struct wall_handover *h, const struct wall_stdio *io)

@@ -24,8 +24,8 @@ struct http2_stream *http2_stream_new(struct http2_front *c, int32_t id)
 static void head_done(struct http2_head *h)
 {
         struct fifo *all[] = { &h->method, &h->scheme, &h->authority, &h->path,
-                               &h->host,   &h->cookie, &h->fields };
-        for (size_t i = 0; i < COUNT(all); i++)
+                               &h->host,   &h->cookie, &h->fields,    NULL };
+        for (size_t i = 0; all[i]; i++)
                 fifo_done(all[i]);
 }
 

@@ -34,7 +34,7 @@ static struct unpack *zlib_make(enum unpack_kind kind)
         u->kind = kind;
         u->z.zalloc = zlib_take;
         u->z.zfree = unpack_give;
-        return &u->base;
+        return (struct unpack *) u;
 }
 
 static void zlib_free(struct unpack *u)

@@ -177,7 +177,7 @@ static int take_manifest(const struct outer *o, const struct json *root, struct 
         if (!(m->config = read_json(o, name, sha256, m->config_sha256, e)) || room_for(m, layers, e) < 0)
                 return -1;
 
-        for (const struct json *v = layers->child; v; v = v->next)
+        for (const struct json *v = layers ? layers->child : NULL; v; v = v->next)
                 if (blob_of(v, name, sha256, e) < 0 || add_layer(o, m, name, sha256, e) < 0)
                         return -1;
 

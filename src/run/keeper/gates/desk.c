@@ -450,7 +450,7 @@ int desk_hold(struct box *b, const struct desk_asked *a, const struct gate_envel
         desk_door(b, it, &line);
         put_nonce(b, it, nonce);
         (void) snprintf(expires, sizeof expires, "%lld",
-                        (long long) (desk_now_ms() / 1000 + policy_ask_within_s(a->door)));
+                        (long long) desk_now_ms() / 1000 + (long long) policy_ask_within_s(a->door));
         struct gate_envelope e = { .field = { [GATE_BOX] = policy_box(b->c.policy),
                                               [GATE_DOOR] = buf_str(&line),
                                               [GATE_EXPIRES] = expires,
